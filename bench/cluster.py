@@ -32,7 +32,7 @@ from tameshi.core.spec_types import World
 from tameshi.record import store
 from tameshi.record.packs import Packs
 from tameshi.record.transfer import packed, stored
-from tameshi.run.dispatcher import tasks_of
+from tameshi.run.tasks import tasks_of
 from tameshi.study.bindings import Bindings
 from tameshi.study.file import read_study
 from tameshi.workflow.prepare import prepare

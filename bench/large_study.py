@@ -4,8 +4,8 @@
 
 40 small runs are simulated. Their records are sealed again under other levels and identities, as
 many as asked for, and go the way of a study's runs: folder, pack, cells, results.json, report.
-`plan` times the planner and its memory for studies of some sizes. docs/scale.md holds what was
-measured.
+`plan` times the planner and its memory for studies of some sizes, as lists of objects and as packed
+text, and with the tasks that the dispatcher keeps. docs/scale.md holds what was measured.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from typing import Any
 from rich.console import Console
 
 from tameshi import guard
-from tameshi.core.spec_types import World
 from tameshi.record import store
 from tameshi.record.packs import MOST_RUNS, Packs, batched
 from tameshi.record.seal import OUTCOME
 from tameshi.record.transfer import content_of, write_record
-from tameshi.study.file import plan, read_study
+from tameshi.run.packed_plans import plan_packed
+from tameshi.study.file import read_study
 from tameshi.workflow import study_folder
 
 CELLS = 40
@@ -60,14 +60,30 @@ interval = "10 ms"
 PLAN = """
 import re, sys, time
 from pathlib import Path
+from tameshi.core.spec_types import World
+from tameshi.run.packed_plans import plan_packed
+from tameshi.run.preflight import examine
+from tameshi.run.tasks import tasks_of
+from tameshi.study.bindings import Bindings
 from tameshi.study.file import plan, read_study
+
+def memory():
+    found = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text("utf-8"))
+    return int(found[1]) / 1024
+
 study = read_study(Path(sys.argv[1]))
-begin = time.process_time()
-planned = plan(study, "simulated", quick=False)
-took = time.process_time() - begin
-memory = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text("utf-8"))[1]
-print(len(planned.runs), took, memory)
+before, begin = memory(), time.process_time()
+if sys.argv[2] == "packed":
+    planned = plan_packed(study, quick=False, exact=False)
+else:
+    planned = plan(study, "simulated", quick=False)
+took, most = time.process_time() - begin, memory()
+tasks = tasks_of(examine(planned, World.simulated, Bindings()), planned.runs)
+print(len(tasks), took, before, most, time.process_time() - begin, memory())
 """
+FORMS = ("objects", "packed")
+MOST_OBJECTS = 10_000
+"""Runs that are planned as objects, at most."""
 
 
 def study_file(folder: Path, cells: int) -> Path:
@@ -78,14 +94,14 @@ def study_file(folder: Path, cells: int) -> Path:
     return path
 
 
-def planning(folder: Path, cells: int, console: Console) -> None:
+def planning(folder: Path, cells: int, form: str, console: Console) -> None:
     """Print what planning a study costs."""
-    words = [sys.executable, "-c", PLAN, str(study_file(folder, cells))]
+    words = [sys.executable, "-c", PLAN, str(study_file(folder, cells)), form]
     done = subprocess.run(words, capture_output=True, encoding="utf-8", check=True)
-    runs, cpu_s, memory_kib = done.stdout.split()
+    runs, plan_s, before, planned, all_s, kept = map(float, done.stdout.split())
     console.print(
-        f"plan of {int(runs):,} runs: {float(cpu_s):.2f} s of processor time, "
-        f"{int(memory_kib) / 1024:.0f} MiB at most"
+        f"plan of {int(runs):,} runs, {form}: {plan_s:.1f} s of processor time, {planned:.0f} MiB "
+        f"at most ({before:.0f} MiB before); with its tasks {all_s:.1f} s, {kept:.0f} MiB"
     )
 
 
@@ -138,7 +154,7 @@ def stored(folder: Path, study: Path, runs: int, console: Console) -> Path:
         f"{runs:,} records in {count} packs: {size / runs / 1e3:.1f} kB and "
         f"{cpu_s / runs * 1e3:.2f} ms of processor time per run"
     )
-    planned = plan(read_study(study), World.simulated.value, quick=False)
+    planned = plan_packed(read_study(study), quick=False, exact=False)
     guard.write_file(out / study_folder.STUDY, study.read_bytes())
     study_folder.write_summary(out, planned.study, [])
     study_folder.write_order(out, identities)
@@ -174,16 +190,17 @@ def main() -> None:
     """Run both parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000, help="a multiple of 40")
-    parser.add_argument("--plan", type=int, nargs="*", default=[1000, 10_000])
+    parser.add_argument("--plan", type=int, nargs="*", default=[1000, 10_000, 100_000])
     given = parser.parse_args()
     console = Console(width=110)
     with tempfile.TemporaryDirectory(prefix="tameshi-large-") as name:
         folder = Path(name)
         for cells in given.plan:
-            planning(folder, cells, console)
+            for form in FORMS:
+                if form == "packed" or cells <= MOST_OBJECTS:
+                    planning(folder, cells, form, console)
         if given.runs:
-            # The planner takes 10,000 runs: more share the axes of that study.
-            study = study_file(folder, min(given.runs, 10_000))
+            study = study_file(folder, given.runs)
             reported(stored(folder, study, given.runs, console), given.runs, console)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from sealing import sealed_files_of
 
 from tameshi.cluster import remote
-from tameshi.run.dispatcher import Task
+from tameshi.run.tasks import Task
 
 Answer = Callable[["FakeFuture"], None]
 FIRST, SECOND = "tcp://10.0.0.1:1", "tcp://10.0.0.2:1"

@@ -10,7 +10,7 @@ from tameshi.core.spec_types import World
 from tameshi.record import store
 from tameshi.record.events import append_event
 from tameshi.record.transfer import packed
-from tameshi.run.dispatcher import Task, tasks_of
+from tameshi.run.tasks import Task, tasks_of
 from tameshi.study.bindings import Bindings
 from tameshi.study.file import read_study
 from tameshi.workflow.prepare import prepare

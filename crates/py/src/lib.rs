@@ -15,7 +15,7 @@ use tameshi_base::InputError;
 use tameshi_record::histograms::{Windows, summarise};
 use tameshi_record::journal::Journal;
 use tameshi_spec::document::Source;
-use tameshi_spec::plan::{Plan, Request};
+use tameshi_spec::plan::{Plan, RepeatedRun, Request};
 use tameshi_spec::profile::{ArrayProfile, DeviceProfile, EngineProfile, HostProfile};
 use tameshi_spec::profiles::Profiles;
 use tameshi_spec::refusal::Refusal;
@@ -76,6 +76,34 @@ fn plan(name: &str, file: &str, text: &str, request: &str, profiles: Texts) -> P
     let profiles = profiles_of(profiles);
     let planned = tameshi_spec::plan::plan(name, Source { file, text }, &request, &profiles, &refusals);
     json(&planned.map_err(|error| study_error(&error))?)
+}
+
+/// Plan a study as `plan` does, in constant memory: `take` is called with the number and JSON of
+/// each repetition of a run, cell by cell. Returns the plan without its runs.
+#[pyfunction]
+fn plan_each(
+    name: &str,
+    file: &str,
+    text: &str,
+    request: &str,
+    profiles: Texts,
+    take: &Bound<'_, PyAny>,
+) -> PyResult<String> {
+    let request: Request = from_json(request)?;
+    let profiles = profiles_of(profiles);
+    let mut failed = None;
+    let mut give = |run: RepeatedRun| {
+        for repetition in 0..run.repetitions {
+            if failed.is_none() {
+                let text = json(&run.repetition(repetition));
+                failed = text.and_then(|text| take.call1((repetition, text))).err();
+            }
+        }
+    };
+    let source = Source { file, text };
+    let planned = tameshi_spec::plan::plan_each(name, source, &request, &profiles, &refusals, &mut give);
+    let planned = planned.map_err(|error| study_error(&error))?;
+    failed.map_or_else(|| json(&planned), Err)
 }
 
 /// Check a device profile and return it.
@@ -190,6 +218,7 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(served::nbd_latency, module)?)?;
     module.add_function(wrap_pyfunction!(served::idle_latencies, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(plan_each, module)?)?;
     module.add_function(wrap_pyfunction!(device_profile, module)?)?;
     module.add_function(wrap_pyfunction!(array_profile, module)?)?;
     module.add_function(wrap_pyfunction!(backends, module)?)?;

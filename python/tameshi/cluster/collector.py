@@ -24,7 +24,8 @@ from tameshi.cluster.members import Members
 from tameshi.core.errors import RunFailed, TameshiError, counted
 from tameshi.record import store
 from tameshi.record.transfer import BadRecord, stored
-from tameshi.run.dispatcher import Session, Task, said
+from tameshi.run.dispatcher import Session, said
+from tameshi.run.tasks import Task
 
 QUEUED = 2
 """Batches per thread that are handed out: one runs, one waits at the worker."""

@@ -16,8 +16,9 @@ from tameshi.cluster import measuring, remote
 from tameshi.cluster.fleet_runs import FleetRuns
 from tameshi.core.errors import BadInput
 from tameshi.core.spec_types import Plan, World
-from tameshi.run.dispatcher import Session, Task
+from tameshi.run.dispatcher import Session
 from tameshi.run.preflight import Examined
+from tameshi.run.tasks import Task
 
 WAIT_S = 30.0
 """Time in which the workers of all hosts must be there."""

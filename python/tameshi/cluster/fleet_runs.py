@@ -15,7 +15,8 @@ from tameshi.core import compiled
 from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.record import store
 from tameshi.record.transfer import BadRecord, stored
-from tameshi.run.dispatcher import Session, Task, said
+from tameshi.run.dispatcher import Session, said
+from tameshi.run.tasks import Task
 
 if TYPE_CHECKING:
     from tameshi.cluster.fleet import Fleet

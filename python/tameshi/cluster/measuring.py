@@ -20,9 +20,10 @@ from tameshi.core.spec_types import Plan, RunSpec, World
 from tameshi.record import store
 from tameshi.record.seal import OUTCOME
 from tameshi.record.transfer import packed
-from tameshi.run.dispatcher import Session, Task, run_one
+from tameshi.run.dispatcher import Session, run_one
 from tameshi.run.preflight import Examined
 from tameshi.run.preflight import examine as examine_here
+from tameshi.run.tasks import Task
 
 HOST = "host"
 """Axis of a study that is measured on a fleet."""

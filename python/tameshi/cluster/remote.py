@@ -26,8 +26,9 @@ from tameshi.core.spec_types import RunSpec
 from tameshi.record import store
 from tameshi.record.seal import OUTCOME
 from tameshi.record.transfer import packed
-from tameshi.run.dispatcher import Session, Task, run_one
+from tameshi.run.dispatcher import Session, run_one
 from tameshi.run.preflight import Examined
+from tameshi.run.tasks import Task
 
 PROGRESS_S = 2.0
 """Shortest time between two reports of a run's progress."""

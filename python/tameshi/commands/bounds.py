@@ -12,7 +12,8 @@ from tameshi.core import compiled
 from tameshi.core.errors import counted
 from tameshi.core.spec_types import Plan, World
 from tameshi.core.units import format_value, format_wait
-from tameshi.study.file import longest_ns, refusals, untimed_bytes
+from tameshi.study.file import refusals, untimed_bytes
+from tameshi.study.spec_texts import cells_and_tried, has_database, longest_of_all
 
 HOURS_FROM_NS = 2 * 3600 * 10**9
 """Least time to print in hours as well."""
@@ -20,8 +21,7 @@ HOURS_FROM_NS = 2 * 3600 * 10**9
 
 def print_bounds(world: World, planned: Plan, console: Console = OUT, slow: float = 1) -> None:
     """Runs, time and bytes of a study in one world."""
-    cells = len({tuple(run.cell.items()) for run in planned.runs})
-    tried = sum(bool(run.unknown) for run in planned.runs)
+    cells, tried = cells_and_tried(planned)
     beside = f", {tried} of them for unknown settings" if tried else ""
     console.print(
         f"{world.value}: {counted(len(planned.runs), 'run')} of {counted(cells, 'cell')}{beside}; "
@@ -79,8 +79,7 @@ def models(planned: Plan) -> dict[str, dict[str, Any]]:
 
 def lasting(world: World, planned: Plan, slow: float = 1) -> str:
     """Return a phrase on the time of the runs: a limit, and the bytes of phases without one."""
-    moved = [untimed_bytes(run) for run in planned.runs]
-    time_ns = sum(longest_ns(run) for run in planned.runs)
+    time_ns = longest_of_all(planned)
     seconds = f"{time_ns / 1e9:,.0f} s"
     limit = seconds if time_ns < HOURS_FROM_NS else f"{seconds} ({format_wait(time_ns)})"
     limit += " of virtual time" if world is World.simulated else ""
@@ -90,6 +89,7 @@ def lasting(world: World, planned: Plan, slow: float = 1) -> str:
         limit += f" ({format_wait(wall_ns)})" if wall_ns >= HOURS_FROM_NS else ""
     if planned.time_ns_at_most is not None:
         return f"at most {limit}"
+    moved = [untimed_bytes(run) for run in planned.runs]
     if None in moved:
         return "no limit in time"
     amount = format_value("capacity", sum(size or 0 for size in moved))
@@ -100,16 +100,16 @@ def written(world: World, planned: Plan) -> str:
     """Return a phrase on the bytes that the runs of a world write."""
     if world is World.simulated:
         # Drives are models: writes to them take no space, and are reported nevertheless.
-        if any(run.database for run in planned.runs) or planned.bytes_written_at_most == 0:
+        if has_database(planned) or planned.bytes_written_at_most == 0:
             return "writes nothing but its record"
         if planned.bytes_written_at_most is None:
             return "writes to its models without limit, and nothing else but its record"
         amount = format_value("capacity", planned.bytes_written_at_most)
         return f"writes at most {amount} to its models, and nothing else but its record"
     if world is World.emulated:
-        loads = any(run.database for run in planned.runs)
+        loads = has_database(planned)
         return f"{'loads its data sets and ' if loads else ''}serves its storages from memory"
-    if any(run.database for run in planned.runs):
+    if has_database(planned):
         return "loads its data sets, copies one for each run, and writes without limit"
     laid_out = sum(planned.storage_bytes.values())
     if planned.bytes_written_at_most is None:

@@ -38,7 +38,7 @@ from tameshi.core.spec_types import World
 from tameshi.study.bindings import check_hosts, check_worlds, read_bindings, slow_of
 from tameshi.study.file import read_study
 from tameshi.workflow.prepare import Prepared, prepare, prepare_on_hosts
-from tameshi.workflow.record_forms import form_of
+from tameshi.workflow.record_forms import form_of, wants_packs
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -175,8 +175,9 @@ def run_command(
     clusters.check(cluster, worlds, bound.hosts)
     service = _served(metrics, ERR) if metrics is not None else None
     folder = out or study.results_folder(quick=quick)
+    packed = wants_packs(records, None if fresh else folder)
     if not bound.hosts:
-        prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
+        prepared = prepare(study, worlds, bound, quick=quick, exact=exact, packed=packed)
     with clusters.connected(cluster, jobs) as elsewhere:
         fleet = clusters.fleet_of(elsewhere, bound.hosts)
         if fleet:

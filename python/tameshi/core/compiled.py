@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,6 +83,34 @@ def plan(
     with _translated():
         planned = _tameshi.plan(
             name, file, text, request, {kind: list(values) for kind, values in profiles.items()}
+        )
+    return Plan.model_validate_json(planned)
+
+
+def plan_each(
+    name: str,
+    file: str,
+    text: str,
+    take: Callable[[int, str], None],
+    *,
+    world: str,
+    quick: bool,
+    exact: bool,
+    profiles: Profiles,
+) -> Plan:
+    """Plan a study as `plan` does, in constant memory, with the limit of packed records.
+
+    `take` gets number and JSON of each repetition of a run, cell by cell. Returns the plan without
+    its runs; after an error, no run counts.
+    """
+    from tameshi.core.spec_types import Plan
+
+    request = json.dumps({"world": world, "quick": quick, "exact": exact, "packed": True})
+    with _translated():
+        planned = _tameshi.plan_each(
+            *(name, file, text, request),
+            {kind: list(values) for kind, values in profiles.items()},
+            take,
         )
     return Plan.model_validate_json(planned)
 

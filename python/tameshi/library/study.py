@@ -29,7 +29,7 @@ from tameshi.study.file import StudyFile, plan, read_study, refusals
 from tameshi.study.ready import ready
 from tameshi.workflow.execute import carry_out
 from tameshi.workflow.prepare import prepare, prepare_on_hosts
-from tameshi.workflow.record_forms import form_of
+from tameshi.workflow.record_forms import form_of, wants_packs
 
 HASH_DIGITS = 8
 """Digits of the hash in the name of a changed study."""
@@ -173,8 +173,9 @@ class Study:
         at_once = jobs or os.cpu_count() or 1
         clusters.check(cluster, worlds, bound.hosts)
         folder = Path(out) if out is not None else self.file.results_folder(quick=quick)
+        packed = wants_packs(records, None if fresh else folder)
         if not bound.hosts:
-            prepared = prepare(self.file, worlds, bound, quick=quick, exact=exact)
+            prepared = prepare(self.file, worlds, bound, quick=quick, exact=exact, packed=packed)
         console = Console(stderr=True) if progress else Console(file=io.StringIO())
         with clusters.connected(cluster, at_once) as elsewhere:
             fleet = clusters.fleet_of(elsewhere, bound.hosts)

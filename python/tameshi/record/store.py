@@ -35,6 +35,8 @@ OUTCOME_VERSION = 2
 READABLE = (1, OUTCOME_VERSION)
 """Readable versions of outcome.json."""
 IDENTITY_DIGITS = 16
+RUNS = "runs"
+"""Folder of the records in that of a study."""
 ESCAPED = "backslashreplace"
 """Error handler for file names outside the locale's encoding: an escape that JSON can read back."""
 LAID_OUT = 2
@@ -140,7 +142,12 @@ def identity(spec: RunSpec, environment: Mapping[str, Any]) -> str:
     `environment` is the relevant part: hash of the core's code for a simulated run; machine, target
     and server for a measured one.
     """
-    parts = {"spec": json.loads(compiled.to_json(spec)), "environment": environment}
+    return identity_of(compiled.to_json(spec), environment)
+
+
+def identity_of(spec: str, environment: Mapping[str, Any]) -> str:
+    """Return the identity of a run whose spec is this JSON, of the core or of `to_json`."""
+    parts = {"spec": json.loads(spec), "environment": environment}
     canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -169,7 +176,13 @@ def locked_study(folder: Path) -> Iterator[int]:
 
 def run_folder(study: Path, run_identity: str) -> Path:
     """Return the folder of a run's record."""
-    return study / "runs" / run_identity[:IDENTITY_DIGITS]
+    return study / RUNS / run_identity[:IDENTITY_DIGITS]
+
+
+def with_folders(study: Path, identities: Iterable[str]) -> list[str]:
+    """Return those of the runs that have a folder."""
+    there = set(os.listdir(study / RUNS)) if (study / RUNS).exists() else set()
+    return [each for each in identities if each[:IDENTITY_DIGITS] in there]
 
 
 def begin_run(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import threading
 import time
@@ -18,9 +16,8 @@ from typing import Any, Protocol
 from tameshi import guard
 from tameshi.analysis.stats.run_order import randomised
 from tameshi.core import compiled
-from tameshi.core.clock import Clock
 from tameshi.core.errors import RunFailed, TameshiError
-from tameshi.core.spec_types import Access, RunSpec, Start, World
+from tameshi.core.spec_types import Access, Start, World
 from tameshi.record import store
 from tameshi.record.events import append_event
 from tameshi.record.packs import Packs, StoredRuns
@@ -28,51 +25,19 @@ from tameshi.record.store import DamagedRun, SealedRun
 from tameshi.run.crashes import Crashes, crashes_of
 from tameshi.run.database import Database, UsersDatabase, lent, opened
 from tameshi.run.display import Display
-from tameshi.run.emulation import Drives, serve_privately, served
+from tameshi.run.emulation import serve_privately, served
 from tameshi.run.hooks import Hooks, hooks_of
-from tameshi.run.preflight import Examined
 from tameshi.run.process import WorkerProcess
+from tameshi.run.run_queue import InOrder, RunQueue
 from tameshi.run.sampler import Sampler
 from tameshi.run.server_sampler import ServerSampler
+from tameshi.run.tasks import Task
 from tameshi.servers.placement import roles_of
 from tameshi.servers.private import Kept, PrivateServer, full_hint
 from tameshi.servers.product import ClientError
-from tameshi.study.file import longest_ns, next_runs
 
 LEAD_NS = 50_000_000
 """Time from `go` to t0, enough for the worker to receive it."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """Run to make: its identity, spec, and environment."""
-
-    identity: str
-    spec: RunSpec
-    examined: Examined
-    drives: Drives | None = None
-    """Served drives of an emulated run, while it runs."""
-
-    @property
-    def clock(self) -> Clock:
-        """Return the clock of the run."""
-        return Clock(self.examined.slow)
-
-    @property
-    def label(self) -> str:
-        """Return world, cell and repetition for display."""
-        cell = " ".join(f"{axis}={level}" for axis, level in _levels(self.spec).items())
-        return f"{self.spec.world.value} {cell + ' ' if cell else ''}#{self.spec.repetition + 1}"
-
-    @property
-    def length_ns(self) -> int:
-        """Return an upper bound on run time in ns; phases without a time limit count as 0."""
-        return longest_ns(self.spec)
-
-
-def _levels(spec: RunSpec) -> dict[str, str]:
-    """Return the levels of a run, with the unknown setting that it tries."""
-    return {**spec.cell, **(spec.unknown or {})}
 
 
 class Elsewhere(Protocol):
@@ -108,7 +73,7 @@ class Session:
 
     def syncs(self, task: Task) -> bool:
         """Return whether a record is synced: not one on its way to a machine or a pack."""
-        is_packed = self.packs is not None and task.spec.world is World.simulated
+        is_packed = self.packs is not None and task.world is World.simulated
         return not self.is_scratch and not is_packed
 
     def stop(self) -> None:
@@ -119,18 +84,14 @@ class Session:
                 worker.stop()
 
 
-def tasks_of(examined: Examined, runs: Sequence[RunSpec]) -> list[Task]:
-    """The runs with their identities."""
-    return [Task(store.identity(run, examined.identity), run, examined) for run in runs]
-
-
 def finished(session: Session, tasks: Sequence[Task]) -> dict[str, SealedRun]:
     """Return the sealed runs of these with folders, by identity, and move damaged ones to
     `damaged/`."""
     sealed = {}
     packed = session.packs.places if session.packs else {}
+    there = set(store.with_folders(session.folder, (task.identity for task in tasks)))
     for task in tasks:
-        if task.identity in packed:
+        if task.identity in packed or task.identity not in there:
             continue
         try:
             run = store.read_run(store.run_folder(session.folder, task.identity))
@@ -154,14 +115,11 @@ def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> Sequence[Seal
         for i, run in finished(session, tasks).items()
         if run.outcome["status"] == "complete" and run.is_checked
     }
-    remaining = {
-        identity for identity, _ in next_runs([(t.identity, t.spec) for t in tasks], complete)
-    }
-    todo = [task for task in tasks if task.identity in remaining]
+    todo = [task for task in tasks if task.identity not in complete]
     session.display.begin(len(todo), len(tasks) - len(todo), sum(task.length_ns for task in todo))
-    virtual = [task for task in todo if task.spec.world is World.simulated]
-    real = _shuffled([task for task in todo if task.spec.world is not World.simulated])
-    if any(task.spec.world is World.emulated for task in real):
+    virtual = [task for task in todo if task.world is World.simulated]
+    real = _shuffled([task for task in todo if task.world is not World.simulated])
+    if any(task.world is World.emulated for task in real):
         serve_privately(session.display.say)
     if session.fleet and real:
         session.fleet.run(session, real)
@@ -198,38 +156,23 @@ def _shuffled(tasks: Sequence[Task]) -> list[Task]:
 def _run_group(
     session: Session, tasks: Sequence[Task], at_once: int, *, longest_first: bool = False
 ) -> None:
-    waiting = list(tasks)
-    cells = [cell_of(task) for task in waiting]
+    waiting: RunQueue | InOrder = RunQueue(tasks) if longest_first else InOrder(tasks)
     running: dict[Future[None], tuple[Task, float]] = {}
-    took: dict[str, float] = {}  # seconds, by cell
     with ThreadPoolExecutor(max_workers=max(at_once, 1)) as pool:
         while True:
             ended = [future for future in running if future.done()]
             for future in ended:
                 task, began = running.pop(future)
-                took[cell_of(task)] = time.monotonic() - began
+                waiting.note(task, time.monotonic() - began)
                 future.result()
-            while len(running) < at_once and waiting and not session.stopping.is_set():
-                place = next_to_run(cells, took) if longest_first else 0
-                task = waiting.pop(place)
-                del cells[place]
+            while len(running) < at_once and waiting.count and not session.stopping.is_set():
+                task = waiting.take()
                 running[pool.submit(run_one, session, task)] = task, time.monotonic()
             if ended:  # later runs are in progress: no processor waits for this
                 session.on_sealed()
             if not running:
                 return
             wait(running, return_when=FIRST_COMPLETED)
-
-
-def cell_of(task: Task) -> str:
-    """Return the cell of a run as a key."""
-    return json.dumps(_levels(task.spec))
-
-
-def next_to_run(cells: Sequence[str], took: Mapping[str, float]) -> int:
-    """Select the next run: an unknown cell, or the one with the longest previous run, so that no
-    processor idles at the end."""
-    return max(range(len(cells)), key=lambda place: took.get(cells[place], math.inf))
 
 
 class Unbegun(Exception):

@@ -33,6 +33,7 @@ from tameshi.servers.placement import (
 from tameshi.study import least
 from tameshi.study.bindings import Bindings
 from tameshi.study.file import refusals
+from tameshi.study.spec_texts import one_of_each
 
 IN_DIRECTORY = {FileCall.create, FileCall.stat, FileCall.delete}
 """File system calls of streams whose storage is a directory."""
@@ -86,6 +87,7 @@ class Examined:
 
 def examine(plan: Plan, world: World, bindings: Bindings) -> Examined:
     """Examine one world's plan; raises `BadInput` or `GuardRefusal`, and creates nothing."""
+    plan = one_of_each(plan)
     _check_servers(plan, bindings)
     _check_events(plan, bindings)
     if refused := refusals(plan):

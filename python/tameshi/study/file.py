@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -155,6 +155,25 @@ def plan(
     )
 
 
+def plan_each(
+    study: StudyFile, world: str, take: Callable[[int, str], None], *, quick: bool, exact: bool
+) -> Plan:
+    """Plan a study in constant memory: `take` gets number and JSON of each repetition of a run.
+
+    Returns the plan without its runs; raises as `plan` does.
+    """
+    return compiled.plan_each(
+        study.name,
+        str(study.path),
+        study.text,
+        take,
+        world=world,
+        quick=quick,
+        exact=exact,
+        profiles=profiles_of(study),
+    )
+
+
 def refusals(planned: Plan) -> list[StudyError]:
     """Parts of a plan that its world cannot execute, each at its place in the study."""
     found = []
@@ -174,13 +193,6 @@ def _profiles(study: StudyFile, kind: str) -> list[tuple[str, str, str]]:
     extra = list(study.extra.get(kind, ()))
     names = {name for name, _, _ in extra}
     return [*extra, *(each for each in profiles(kind, study.path) if each[0] not in names)]
-
-
-def next_runs(
-    runs: Collection[tuple[str, RunSpec]], finished: Collection[str]
-) -> list[tuple[str, RunSpec]]:
-    """Return the remaining runs by identity: the plan without the finished runs."""
-    return [(identity, spec) for identity, spec in runs if identity not in finished]
 
 
 def longest_ns(spec: RunSpec) -> int:

@@ -22,10 +22,11 @@ from tameshi.record import store
 from tameshi.record.packs import Packs, StoredRuns
 from tameshi.record.seal import PACKS
 from tameshi.record.store import SealedRun
-from tameshi.run.dispatcher import Elsewhere, Session, Task, run_all, tasks_of
+from tameshi.run.dispatcher import Elsewhere, Session, run_all
 from tameshi.run.display import Display, for_console
 from tameshi.run.emulation import DATA_SETS
 from tameshi.run.preflight import Examined
+from tameshi.run.tasks import Task, tasks_of
 from tameshi.servers.private import Kept
 from tameshi.study.file import StudyFile
 from tameshi.workflow import study_folder
@@ -150,7 +151,7 @@ def conduct(
     simulated runs. `records`: form of the records of simulated runs, folders or packs. `fleet`
     makes the measured runs.
     """
-    current = prepared
+    current, todo = prepared, tasks(prepared)
     with store.locked_study(folder) as lock, ExitStack() as stack:
         refuse_other(folder, prepared.study, quick=prepared.quick)
         study_folder.read_asked(folder)  # Refuse a damaged one before any run.
@@ -174,25 +175,24 @@ def conduct(
         if records == PARQUET:
             (folder / PACKS).mkdir(exist_ok=True)
             session.packs = Packs(folder)
-            packing = Packing(session.packs, tasks(prepared), prepared.summary, pace.keep)
+            packing = Packing(session.packs, todo, prepared.summary, pace.keep)
             session.on_sealed = stack.enter_context(packing).keep
 
         def work() -> Sequence[SealedRun]:
-            nonlocal current
+            nonlocal current, todo
             while True:
-                todo = tasks(current)
                 study_folder.write_summary(folder, current.summary, reproduce)
                 study_folder.write_order(folder, [task.identity for task in todo])
                 runs = run_all(session, todo, jobs)
                 following = None if session.stopping.is_set() else searched(current, runs)
                 if following is None:
                     return runs
-                current = following
+                current, todo = following, tasks(following)
 
         runs = _under_signals(session, work)
         stack.close()
         document = refresh()
-    complete = len(runs) == len(tasks(current)) and _are_complete(runs)
+    complete = len(runs) == len(todo) and _are_complete(runs)
     left = [kept for kept in session.kept.values() if kept.folder.exists()]
     return Conducted(runs, document, complete, session.stopping.is_set(), left)
 

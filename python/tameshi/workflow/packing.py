@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,8 +12,11 @@ from tameshi.core.spec_types import Summary
 from tameshi.record import packs as of_packs
 from tameshi.record import store
 from tameshi.record.packs import Packs, StoredRuns
-from tameshi.run.dispatcher import Task
+from tameshi.run.tasks import Task
 from tameshi.workflow.large_results import LargeResults
+
+PARTS = 50
+"""Times that cells are computed while runs go on: each looks at all packed runs."""
 
 
 class Packing:
@@ -33,8 +35,10 @@ class Packing:
         self._pace = pace
         self._large: LargeResults | None = None
         self._order = [task.identity for task in tasks]
-        self._expected = Counter((t.spec.world.value, _cell(t)) for t in tasks)
+        self._expected = Counter((task.world.value, task.cell) for task in tasks)
         """Planned runs of each group."""
+        self._fresh = 0
+        """Packed runs since cells were computed."""
         self._pool = ThreadPoolExecutor(max_workers=1)
         self._running: Future[Any] | None = None
 
@@ -61,14 +65,12 @@ class Packing:
         self._running = self._pool.submit(self._work)
 
     def _work(self) -> None:
-        if not self._packs.collect(of_packs.MOST_RUNS):
+        self._fresh += self._packs.collect(of_packs.MOST_RUNS)
+        if self._fresh < max(1, len(self._order) // PARTS):
             return
+        self._fresh = 0
         folder = self._packs.study
         runs = StoredRuns(self._packs, {}, self._order)
         large = self._large = self._large or LargeResults(folder, self._study)
         groups = large.update(runs, self._expected)
         self._pace(lambda: store.write_json(folder / "results.json", large.document(runs, groups)))
-
-
-def _cell(task: Task) -> str:
-    return json.dumps(dict(task.spec.cell), ensure_ascii=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, StudyError
 from tameshi.core.spec_types import AxisSummary, Plan, RunSpec, Summary, Varies, World
+from tameshi.run.packed_plans import plan_packed
 from tameshi.run.preflight import Examined, examine
 from tameshi.study.bindings import Bindings
 from tameshi.study.file import StudyFile, plan, refusals
@@ -104,14 +105,18 @@ def prepare(
     quick: bool,
     exact: bool = False,
     cells: Sequence[Mapping[str, str]] | None = None,
+    packed: bool = False,
 ) -> Prepared:
     """Plan and examine every world; raises for refused runs, and creates nothing.
 
-    `cells`: prepare only cells that have all levels of one of these.
+    `cells`: prepare only cells that have all levels of one of these. `packed`: records of simulated
+    runs will be packed, and so is their plan.
     """
     events = tuple(bindings.event)
     plans = {
-        world: plan(study, world.value, quick=quick, exact=exact, bound_events=events, cells=cells)
+        world: plan_packed(study, quick=quick, exact=exact)
+        if packed and world is World.simulated
+        else plan(study, world.value, quick=quick, exact=exact, bound_events=events, cells=cells)
         for world in worlds
     }
     chosen = ""

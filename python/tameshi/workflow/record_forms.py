@@ -17,6 +17,12 @@ MANY_RUNS = 2000
 """Simulated runs from which on `auto` packs records: as folders they would be 16,000 files."""
 
 
+def wants_packs(asked: str, folder: Path | None) -> bool:
+    """Return whether a study's records will be packed, however many runs it has; None is a new
+    folder."""
+    return asked == PARQUET or (asked != FOLDERS and folder is not None and is_packed(folder))
+
+
 def form_of(asked: str, prepared: Prepared, folder: Path | None) -> str:
     """Return the form of a study's records; raise `BadInput` for one that it can't have.
 

@@ -12,8 +12,7 @@ from tameshi.cluster.batches import FIRST_RUNS, MOST_RUNS, TARGET_S, Backlog
 
 
 def task(cell: str, number: int = 0) -> Any:
-    spec = SimpleNamespace(cell={"axis": cell}, unknown=None)
-    return SimpleNamespace(identity=f"{cell}{number}", spec=spec)
+    return SimpleNamespace(identity=f"{cell}{number}", setting=cell)
 
 
 def names(tasks: list[Any]) -> list[str]:

@@ -19,8 +19,9 @@ from tameshi.cluster.collector import ATTEMPTS, Cluster
 from tameshi.cluster.members import Members
 from tameshi.core.errors import RunFailed
 from tameshi.record import store
-from tameshi.run.dispatcher import Session, Task
+from tameshi.run.dispatcher import Session
 from tameshi.run.display import PlainDisplay
+from tameshi.run.tasks import Task
 
 RUNS = 6
 OTHER = {"version": "0.0.9", "core": "f" * 64, "record": 2}

@@ -14,7 +14,8 @@ from sealing import folder_content, made_tasks, seal_run
 from tameshi.cluster import remote
 from tameshi.record import store
 from tameshi.record.transfer import stored
-from tameshi.run.dispatcher import Session, Task
+from tameshi.run.dispatcher import Session
+from tameshi.run.tasks import Task
 
 
 class Worker:

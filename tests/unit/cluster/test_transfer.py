@@ -15,7 +15,7 @@ from sealing import folder_content, made_tasks, sealed_files_of
 from tameshi import guard
 from tameshi.record import store, transfer
 from tameshi.record.transfer import BadRecord, stored
-from tameshi.run.dispatcher import Task
+from tameshi.run.tasks import Task
 
 Files = dict[str, bytes]
 

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from tameshi.run import dispatcher
-from tameshi.run.dispatcher import next_to_run
 from tameshi.run.process import last_words
+from tameshi.run.run_queue import RunQueue
 
 
 def test_unknown_cells_run_first_then_longest_previous() -> None:
-    waiting, order = ["a", "b", "c", "a", "b", "c"], []
-    took: dict[str, float] = {}
+    tasks: Any = [SimpleNamespace(setting=cell) for cell in "abcabc"]
+    queue, order = RunQueue(tasks), []
     seconds = {"a": 2.0, "b": 9.0, "c": 5.0}
-    while waiting:
-        cell = waiting.pop(next_to_run(waiting, took))
-        took[cell] = seconds[cell]
-        order.append(cell)
+    while queue.count:
+        task = queue.take()
+        queue.note(task, seconds[task.setting])
+        order.append(task.setting)
     assert order == ["a", "b", "c", "b", "c", "a"]
 
 
@@ -37,9 +37,7 @@ def test_next_run_starts_while_results_are_written(
 
     monkeypatch.setattr(dispatcher, "run_one", run_one)
     session: Any = SimpleNamespace(stopping=threading.Event(), on_sealed=on_sealed)
-    tasks: Any = [
-        SimpleNamespace(name=name, spec=SimpleNamespace(cell={}, unknown=None)) for name in begun
-    ]
+    tasks: Any = [SimpleNamespace(name=name) for name in begun]
     dispatcher._run_group(session, tasks, 1)
     assert seen == [True, True]
 

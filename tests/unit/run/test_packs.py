@@ -16,7 +16,7 @@ from tameshi.record import store
 from tameshi.record.packs import Packs, StoredRuns
 from tameshi.record.seal import PACKS
 from tameshi.record.transfer import write_record
-from tameshi.run.dispatcher import Task
+from tameshi.run.tasks import Task
 
 
 @pytest.fixture

@@ -18,8 +18,9 @@ from tameshi.core.spec_types import World
 from tameshi.record import store
 from tameshi.record.events import append_event
 from tameshi.run import dispatcher, preflight
-from tameshi.run.dispatcher import Session, Task, run_all, tasks_of
+from tameshi.run.dispatcher import Session, run_all
 from tameshi.run.display import for_console
+from tameshi.run.tasks import Task, tasks_of
 from tameshi.study.bindings import Bindings
 from tameshi.study.file import read_study
 from tameshi.workflow.prepare import prepare

@@ -50,11 +50,28 @@ fn written_in_phase(phase: &PhaseSpec) -> Option<u64> {
     phase.streams.iter().map(of_stream).sum()
 }
 
-pub(crate) fn storage_bytes(runs: &[RunSpec]) -> IndexMap<String, u64> {
-    let mut bytes = IndexMap::new();
-    for (name, storage) in runs.iter().flat_map(|run| &run.storage) {
-        let most = bytes.entry(name.clone()).or_insert(0);
-        *most = storage.size.0.max(*most);
+/// Bounds over all runs, added up run by run.
+pub(crate) struct Budget {
+    pub(crate) time_ns: Option<u64>,
+    pub(crate) written_bytes: Option<u64>,
+    /// Size that each storage needs.
+    pub(crate) storage_bytes: IndexMap<String, u64>,
+}
+
+impl Budget {
+    /// Without any run.
+    pub(crate) fn new() -> Self {
+        Self { time_ns: Some(0), written_bytes: Some(0), storage_bytes: IndexMap::new() }
     }
-    bytes
+
+    /// Add a run that is repeated `times` times.
+    pub(crate) fn add(&mut self, run: &RunSpec, times: u64) {
+        let added = |sum: Option<u64>, of: Option<u64>| Some(sum?.saturating_add(of?.saturating_mul(times)));
+        self.time_ns = added(self.time_ns, time_at_most(run));
+        self.written_bytes = added(self.written_bytes, written_at_most(run));
+        for (name, storage) in &run.storage {
+            let most = self.storage_bytes.entry(name.clone()).or_insert(0);
+            *most = storage.size.0.max(*most);
+        }
+    }
 }

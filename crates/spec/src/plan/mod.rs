@@ -1,33 +1,29 @@
 //! Planner: a pure function from a study's text to its runs. Resuming a study is planning it again.
 
 pub(crate) mod budget;
+mod gathered;
 pub mod search;
 
-use crate::plan::budget::{storage_bytes, time_at_most, written_at_most};
+use crate::plan::gathered::Gathered;
 use crate::profile::catalog::Profiles;
-use crate::refusal::{CellTables, LocatedRefusal, WorldCheck, of_study};
+use crate::refusal::{LocatedRefusal, WorldCheck};
 use crate::resolve::arrays::write_out;
 use crate::resolve::phases::expand;
 use crate::resolve::{resolve_database, resolve_engine, resolve_host, resolve_storages};
 use crate::run::{RUN_SPEC_VERSION, RunSpec, World};
-use crate::study::summary::{Summary, summarise};
+use crate::study::summary::Summary;
 use crate::study::{Mode, Phase, Study, Varies};
-use crate::toml::axes::{
-    AxisTable, Combination, UnknownTable, own_names, take_axes, take_quick, take_unknowns, with_unknowns,
-};
+use crate::toml::axes::{AxisTable, Combination, own_names, take_axes, take_quick, take_unknowns, with_unknowns};
 use crate::toml::document::{Source, Table, merge};
-use crate::validate::answer as answers;
 use crate::validate::bounds;
-use crate::validate::event_order;
 use crate::validate::events::EventContext;
+use crate::validate::programs;
 use crate::validate::unused_overlays;
 use crate::validate::values;
-use crate::validate::{programs, published};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use search::CellRates;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use tameshi_base::random::derived_seed;
 use tameshi_base::{InputError, InputErrorKind, Time};
 
@@ -51,13 +47,24 @@ pub struct Request {
     /// Plan only cells that have all levels of one of these; absent: every cell.
     #[serde(default)]
     pub cells: Option<Vec<IndexMap<String, String>>>,
+    /// Allow the runs of a study whose records are packed, ten times as many.
+    #[serde(default)]
+    pub packed: bool,
 }
 
 impl Request {
     /// A request for the whole study in one world.
     #[must_use]
     pub fn new(world: World) -> Self {
-        Self { world, quick: false, rates: Vec::new(), exact: false, bound_events: Vec::new(), cells: None }
+        Self {
+            world,
+            quick: false,
+            rates: Vec::new(),
+            exact: false,
+            bound_events: Vec::new(),
+            cells: None,
+            packed: false,
+        }
     }
 
     /// Return whether the request asks for a cell.
@@ -87,16 +94,29 @@ pub struct Plan {
 }
 
 /// One cell, resolved.
-struct Resolved {
-    study: Study,
-    run: RunSpec,
-    has_programs: bool,
+pub(crate) struct Resolved {
+    pub(crate) study: Study,
+    pub(crate) run: RunSpec,
+    pub(crate) has_programs: bool,
 }
 
-impl Resolved {
-    /// Runs of this cell: one where an unknown setting is tried, compared with its pair.
-    fn repetitions(&self) -> u32 {
-        if self.run.unknown.is_empty() { self.study.run.repetitions } else { 1 }
+/// Run of a cell with its repetitions.
+#[derive(Clone, Debug)]
+pub struct RepeatedRun {
+    /// The first repetition.
+    run: RunSpec,
+    /// Seed of the study.
+    seed: u64,
+    /// Number of repetitions: one where an unknown setting is tried, compared with its pair.
+    pub repetitions: u32,
+}
+
+impl RepeatedRun {
+    /// One of its repetitions, with a seed of its own.
+    #[must_use]
+    pub fn repetition(&self, repetition: u32) -> RunSpec {
+        let seed = derived_seed(self.seed, &format!("repetition/{repetition}"));
+        RunSpec { repetition, seed, ..self.run.clone() }
     }
 }
 
@@ -110,6 +130,24 @@ pub fn plan<'t>(
     request: &Request,
     profiles: &'t Profiles,
     check: WorldCheck<'_>,
+) -> Result<Plan, InputError> {
+    let mut runs = Vec::new();
+    let outline = plan_each(name, source, request, profiles, check, &mut |run| runs.push(run))?;
+    Ok(Plan { runs: repetitions(&runs).collect(), ..outline })
+}
+
+/// Plan a study as [`plan`] does, in constant memory: `take` gets the run of each cell as soon as
+/// it is resolved, and the returned plan has none. After an error, no run counts.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_each<'t>(
+    name: &str,
+    source: Source<'t>,
+    request: &Request,
+    profiles: &'t Profiles,
+    check: WorldCheck<'_>,
+    take: &mut dyn FnMut(RepeatedRun),
 ) -> Result<Plan, InputError> {
     let mut document = source.parse()?;
     let quick = take_quick(source, &mut document)?;
@@ -129,109 +167,32 @@ pub fn plan<'t>(
     let with_axes = document.clone();
     let axes = take_axes(source, &mut document)?;
     own_names(source, &axes, &unknowns)?;
-    bounds::combinations(source, &with_axes, &axes, tried)?;
-    let overlays: Vec<_> = axes.iter().chain(unknowns.iter().map(|unknown| &unknown.axis)).cloned().collect();
+    bounds::combinations(source, &with_axes, (&axes, tried), request.packed)?;
+    drop(with_axes);
+    let overlays: Vec<_> = axes.iter().chain(unknowns.iter().map(|unknown| &unknown.axis)).collect();
     unused_overlays::are_there(source, &document, &overlays)?;
     let of_kind = |varies| axes.iter().filter(|axis| axis.varies == varies).collect::<Vec<_>>();
     let (across, within) = (of_kind(Varies::Across), of_kind(Varies::Within));
-    let mut cells = with_unknowns(&document, &across, tried);
-    let mut resolved = Vec::new();
-    for cell in &mut cells {
+    let mut gathered = Gathered::new(source, request, &within, check);
+    for mut cell in with_unknowns(&document, &across, tried) {
         write_out(source, &mut cell.table, profiles)?;
-        let found = resolve_cell(name, source, cell, &within, request, profiles);
-        resolved.push(found.map_err(|error| in_cell(source, error, cell))?);
-    }
-    let mut summary = check_cells(name, (source, &document), (&axes, &unknowns), &cells, &resolved, quick.is_some())?;
-    unused_overlays::are_used(source, &overlays, &document, resolved.iter().map(|cell| &cell.run))?;
-    if summary.search.is_some() {
-        summary.axes.extend(search::axis(&request.rates));
-    }
-    let runs = at_rates(resolved, &request.rates);
-    let count = runs.iter().map(|(_, resolved)| u64::from(resolved.repetitions())).sum();
-    bounds::runs(source, &document, runs.len() as u64, count)?;
-    let runs: Vec<_> = runs.into_iter().filter(|(_, resolved)| request.wants(&resolved.run.cell)).collect();
-    let refusals = refusals(source, request, &cells, &within, &runs, check);
-    let runs: Vec<RunSpec> = repetitions(&runs).collect();
-    Ok(Plan {
-        study: summary,
-        refusals,
-        time_ns_at_most: runs.iter().map(time_at_most).sum(),
-        bytes_written_at_most: runs.iter().map(written_at_most).sum(),
-        storage_bytes: storage_bytes(&runs),
-        runs,
-    })
-}
-
-/// Check all cells together, and summarise the study.
-fn check_cells(
-    name: &str,
-    (source, document): (Source<'_>, &Table<'_>),
-    (axes, unknowns): (&[AxisTable<'_>], &[UnknownTable<'_>]),
-    cells: &[Combination<'_>],
-    resolved: &[Resolved],
-    with_quick: bool,
-) -> Result<Summary, InputError> {
-    let runs = || resolved.iter().map(|cell| &cell.run);
-    let tables = cells.iter().map(|cell| &cell.table);
-    event_order::may_happen(source, &tables.zip(runs()).collect::<Vec<_>>())?;
-    let study = &resolved.first().expect("a product of non-empty axes has a combination").study;
-    let mut summary = Summary { quick: with_quick, ..summarise(name, study, axes, unknowns) };
-    // The quick part may replace levels: figures and answers of absent levels are left out.
-    let Summary { axes: known, published, answer, .. } = &mut summary;
-    let known = |name: &String, level: &String| known.iter().any(|a| a.name == *name && a.levels.contains(level));
-    if with_quick {
-        published.retain(|figure| figure.cell.iter().all(|(axis, level)| known(axis, &level.0)));
-        for answer in answer.iter_mut() {
-            for (axis, pairs) in &mut answer.levels {
-                pairs.retain(|level, base| known(axis, level) && known(axis, &base.0));
-            }
-            answer.table.retain(|table| table.at.iter().chain(&table.base).all(|(axis, level)| known(axis, &level.0)));
+        let found = resolve_cell(name, source, &cell, &within, request, profiles);
+        let resolved = found.map_err(|error| in_cell(source, error, &cell))?;
+        gathered.add(&cell, &resolved);
+        for run in at_rates(&resolved, request) {
+            let run = gathered.add_run(&cell, &resolved, run);
+            run.into_iter().for_each(&mut *take);
         }
     }
-    published::check(source, document, &study.published, &summary, runs())?;
-    answers::check(source, document, &summary, runs())?;
-    if study.search.is_some() {
-        search::check(source, document, study, &resolved[0].run, &summary)?;
-    }
-    Ok(summary)
+    gathered.finish(name, &document, (&axes, &unknowns, &overlays), quick.is_some())
 }
 
-/// The runs of each cell at the rates of its search, if there is one; each with the index of its
-/// cell.
-fn at_rates(resolved: Vec<Resolved>, rates: &[CellRates]) -> Vec<(usize, Resolved)> {
-    let of_cell = |(cell, resolved): (usize, Resolved)| {
-        let runs = match &resolved.study.search {
-            Some(search) => search::runs_of(search, &resolved.run, rates),
-            None => vec![resolved.run.clone()],
-        };
-        runs.into_iter().map(move |run| (cell, Resolved { run, study: resolved.study.clone(), ..resolved }))
-    };
-    resolved.into_iter().enumerate().flat_map(of_cell).collect()
-}
-
-/// Refusals of the runs: each once, at its place in the first cell that has it.
-fn refusals(
-    source: Source<'_>,
-    request: &Request,
-    cells: &[Combination<'_>],
-    within: &[&AxisTable<'_>],
-    runs: &[(usize, Resolved)],
-    check: WorldCheck<'_>,
-) -> Vec<LocatedRefusal> {
-    let (mut seen, mut located) = (BTreeSet::new(), Vec::new());
-    for (cell, Resolved { study, run, has_programs }) in runs {
-        let of_study = of_study(study, request.world, *has_programs, &request.bound_events);
-        for refusal in of_study.into_iter().chain(check(run)) {
-            if seen.contains(&refusal) {
-                continue;
-            }
-            let within = within.iter().flat_map(|axis| &axis.levels).map(|(_, level)| level).collect();
-            let tables = CellTables { table: &cells[*cell].table, within };
-            located.push(tables.locate(source, request.world, &refusal));
-            seen.insert(refusal);
-        }
+/// The runs of a cell at the rates of its search, if there is one.
+fn at_rates(resolved: &Resolved, request: &Request) -> Vec<RunSpec> {
+    match &resolved.study.search {
+        Some(search) => search::runs_of(search, &resolved.run, &request.rates),
+        None => vec![resolved.run.clone()],
     }
-    located
 }
 
 /// A conflict with the levels of its cell, because it may not exist at other levels.
@@ -246,15 +207,11 @@ fn in_cell(source: Source<'_>, mut error: InputError, cell: &Combination<'_>) ->
 
 /// The runs repetition by repetition, so that an interrupted study has every cell once before any
 /// cell twice.
-fn repetitions(runs: &[(usize, Resolved)]) -> impl Iterator<Item = RunSpec> + '_ {
-    let most = runs.iter().map(|(_, resolved)| resolved.repetitions()).max().unwrap_or(0);
+fn repetitions(runs: &[RepeatedRun]) -> impl Iterator<Item = RunSpec> + '_ {
+    let most = runs.iter().map(|run| run.repetitions).max().unwrap_or(0);
     (0..most).flat_map(move |repetition| {
-        let repeated = runs.iter().filter(move |(_, resolved)| repetition < resolved.repetitions());
-        repeated.map(move |(_, Resolved { study, run, .. })| RunSpec {
-            repetition,
-            seed: derived_seed(study.run.seed, &format!("repetition/{repetition}")),
-            ..run.clone()
-        })
+        let repeated = runs.iter().filter(move |run| repetition < run.repetitions);
+        repeated.map(move |run| run.repetition(repetition))
     })
 }
 

@@ -272,36 +272,67 @@ fn refuse_overlays(source: Source<'_>, key: &str, partial: &Table<'_>) -> Result
     }
 }
 
+/// Combinations of the levels of axes, the last axis varying fastest.
+///
+/// Only the tables of the current combination are in memory.
+struct Combinations<'a, 't> {
+    axes: Vec<&'a AxisTable<'t>>,
+    /// The base, and the base with the current levels of the first axes, axis by axis.
+    merged: Vec<Combination<'t>>,
+    /// Place of the next level of the axis after each of `merged`.
+    next: Vec<usize>,
+}
+
+impl<'a, 't> Combinations<'a, 't> {
+    fn new(base: Combination<'t>, axes: &[&'a AxisTable<'t>]) -> Self {
+        Self { axes: axes.to_vec(), merged: vec![base], next: vec![0] }
+    }
+}
+
+impl<'t> Iterator for Combinations<'_, 't> {
+    type Item = Combination<'t>;
+
+    fn next(&mut self) -> Option<Combination<'t>> {
+        loop {
+            let last = self.merged.len().checked_sub(1)?;
+            let Some(axis) = self.axes.get(last) else {
+                self.next.pop();
+                return self.merged.pop();
+            };
+            let Some((label, partial)) = axis.levels.get(self.next[last]) else {
+                self.next.pop();
+                self.merged.pop();
+                continue;
+            };
+            self.next[last] += 1;
+            let mut merged = self.merged[last].clone();
+            merged.levels.insert(axis.name.clone(), label.clone());
+            merge(&mut merged.table, partial);
+            self.merged.push(merged);
+            self.next.push(0);
+        }
+    }
+}
+
 /// Every combination of the levels of `axes`, the last axis varying fastest.
 pub fn combinations<'t>(base: &Table<'t>, axes: &[&AxisTable<'t>]) -> Vec<Combination<'t>> {
-    let mut all = vec![Combination { levels: IndexMap::new(), unknown: IndexMap::new(), table: base.clone() }];
-    for axis in axes {
-        all = all
-            .iter()
-            .flat_map(|combination| {
-                axis.levels.iter().map(|(label, partial)| {
-                    let mut next = combination.clone();
-                    next.levels.insert(axis.name.clone(), label.clone());
-                    merge(&mut next.table, partial);
-                    next
-                })
-            })
-            .collect();
-    }
-    all
+    let base = Combination { levels: IndexMap::new(), unknown: IndexMap::new(), table: base.clone() };
+    Combinations::new(base, axes).collect()
 }
 
 /// Every combination with all unknown settings assumed, then with each at each of its other levels.
-pub fn with_unknowns<'t>(
+/// They are made one by one.
+pub fn with_unknowns<'a, 't>(
     base: &Table<'t>,
-    axes: &[&AxisTable<'t>],
+    axes: &'a [&'a AxisTable<'t>],
     unknowns: &[UnknownTable<'t>],
-) -> Vec<Combination<'t>> {
+) -> impl Iterator<Item = Combination<'t>> + use<'a, 't> {
     let mut assumed = base.clone();
     for unknown in unknowns {
         merge(&mut assumed, &unknown.axis.levels[unknown.assumed].1);
     }
-    let mut all = combinations(&assumed, axes);
+    let based = |unknown, table| Combination { levels: IndexMap::new(), unknown, table };
+    let mut bases = vec![based(IndexMap::new(), assumed)];
     for (place, unknown) in unknowns.iter().enumerate() {
         for (level, (label, partial)) in unknown.axis.levels.iter().enumerate() {
             if level == unknown.assumed {
@@ -311,11 +342,8 @@ pub fn with_unknowns<'t>(
             for (other, of) in unknowns.iter().enumerate() {
                 merge(&mut table, if other == place { partial } else { &of.axis.levels[of.assumed].1 });
             }
-            all.extend(combinations(&table, axes).into_iter().map(|combination| Combination {
-                unknown: IndexMap::from([(unknown.axis.name.clone(), label.clone())]),
-                ..combination
-            }));
+            bases.push(based(IndexMap::from([(unknown.axis.name.clone(), label.clone())]), table));
         }
     }
-    all
+    bases.into_iter().flat_map(move |base| Combinations::new(base, axes))
 }

@@ -2,12 +2,11 @@
 //! they name exist.
 
 use crate::errors::unknown_name;
-use crate::run::RunSpec;
 use crate::study::summary::Summary;
 use crate::study::{Answer, AnswerTable, Scalar};
 use crate::toml::document::{Source, Table};
-use crate::validate::published::{TOGETHER, is_metric, subjects_of};
-use crate::validate::values::phases_of;
+use crate::validate::names::Names;
+use crate::validate::published::{TOGETHER, is_metric};
 use tameshi_base::metrics::METRICS;
 use tameshi_base::{InputError, InputErrorKind};
 
@@ -23,13 +22,8 @@ struct Named<'s> {
 }
 
 /// Refuse answers and Japanese words for absent axes, levels, phases, metrics or subjects.
-pub(crate) fn check<'r>(
-    source: Source<'_>,
-    table: &Table<'_>,
-    study: &Summary,
-    runs: impl Iterator<Item = &'r RunSpec> + Clone,
-) -> Checked {
-    let named = Named { source, table, study, phases: phases_of(runs.clone()), subjects: subjects_of(runs) };
+pub(crate) fn check(source: Source<'_>, table: &Table<'_>, study: &Summary, names: &Names) -> Checked {
+    let named = Named { source, table, study, phases: names.phases(), subjects: names.subjects() };
     named.japanese()?;
     let Some(answer) = &study.answer else { return Ok(()) };
     for (axis, pairs) in &answer.levels {

@@ -10,9 +10,10 @@ use toml::Spanned;
 
 type Checked = Result<(), InputError>;
 
-/// Runs of a cell, and runs of a study.
+/// Runs of a cell, runs of a study, and runs of one whose records are packed.
 const MOST_REPETITIONS: u32 = 10_000;
 const MOST_RUNS: u64 = 10_000;
+const MOST_PACKED_RUNS: u64 = 100_000;
 /// Combinations of the axes within a run: each repeats the phases.
 const MOST_WITHIN: u64 = 10_000;
 /// The shortest interval that is recorded, and how many a phase may have.
@@ -24,8 +25,8 @@ const MOST_INTERVALS: u64 = 1_000_000;
 pub(crate) fn combinations(
     source: Source<'_>,
     document: &Table<'_>,
-    axes: &[AxisTable<'_>],
-    unknowns: &[UnknownTable<'_>],
+    (axes, unknowns): (&[AxisTable<'_>], &[UnknownTable<'_>]),
+    packed: bool,
 ) -> Checked {
     let spanned = |varies| {
         let levels = axes.iter().filter(|axis| axis.varies == varies).map(|axis| axis.levels.len() as u64);
@@ -34,12 +35,16 @@ pub(crate) fn combinations(
     let tried: u64 = unknowns.iter().map(|unknown| unknown.axis.levels.len() as u64 - 1).sum();
     let cells = spanned(Varies::Across).saturating_mul(1 + tried);
     for (count, what, most) in
-        [(cells, "cells", MOST_RUNS), (spanned(Varies::Within), "combinations within a run", MOST_WITHIN)]
+        [(cells, "cells", most_runs(packed)), (spanned(Varies::Within), "combinations within a run", MOST_WITHIN)]
     {
         if count > most {
             let message = format!("the levels of the axes span {count} {what}");
-            let error = bad_value(source, document, &["axis"], message, &format!("at most {most}"));
-            return Err(InputError { found: count.to_string(), ..error });
+            let mut error = bad_value(source, document, &["axis"], message, &format!("at most {most}"));
+            error.found = count.to_string();
+            if what == "cells" {
+                error.accepted.extend(packed_remedy(count, packed));
+            }
+            return Err(error);
         }
     }
     let run = document.get("run").and_then(|run| run.get_ref().as_table());
@@ -50,17 +55,30 @@ pub(crate) fn combinations(
     let within = repetitions.filter(|&repetitions| repetitions <= u64::from(MOST_REPETITIONS));
     let assumed = cells / (1 + tried);
     let more = |repetitions: u64| cells.saturating_add(assumed.saturating_mul(repetitions.saturating_sub(1)));
-    runs(source, document, cells, within.map_or(0, more))
+    runs(source, document, (cells, within.map_or(0, more)), packed)
 }
 
-/// Check the number of runs of a study.
-pub(crate) fn runs(source: Source<'_>, table: &Table<'_>, cells: u64, runs: u64) -> Checked {
-    if runs <= MOST_RUNS {
+/// Check the number of runs of a study and of their cells.
+pub(crate) fn runs(source: Source<'_>, table: &Table<'_>, (cells, runs): (u64, u64), packed: bool) -> Checked {
+    let most = most_runs(packed);
+    if runs <= most {
         return Ok(());
     }
-    let most = MOST_RUNS / cells.max(1);
-    let message = format!("these would be {runs} runs of {cells} cells; a study has at most {MOST_RUNS}");
-    Err(bad_value(source, table, &["run", "repetitions"], message, &format!("1 to {most}, or fewer levels")))
+    let message = format!("these would be {runs} runs of {cells} cells; a study has at most {most}");
+    let accepted = format!("1 to {}, or fewer levels", most / cells.max(1));
+    let mut error = bad_value(source, table, &["run", "repetitions"], message, &accepted);
+    error.accepted.extend(packed_remedy(runs, packed));
+    Err(error)
+}
+
+fn most_runs(packed: bool) -> u64 {
+    if packed { MOST_PACKED_RUNS } else { MOST_RUNS }
+}
+
+/// Way to plan that many runs, if there is one.
+fn packed_remedy(runs: u64, packed: bool) -> Option<String> {
+    let is_one = !packed && runs <= MOST_PACKED_RUNS;
+    is_one.then(|| format!("up to {MOST_PACKED_RUNS} with --records parquet"))
 }
 
 /// Repetitions and the interval of a study by themselves.

@@ -9,6 +9,8 @@ use crate::run::node::Node;
 use crate::run::{PhaseSpec, RoundsSpec, RunSpec, World};
 use crate::study::{Event, Failure, Member};
 use crate::toml::document::{Source, Table};
+use indexmap::IndexMap;
+use std::collections::BTreeSet;
 use tameshi_base::{InputError, InputErrorKind, Time};
 use tameshi_workload::Arrivals;
 
@@ -23,22 +25,40 @@ struct Never {
 /// An event with its position in the study and its name.
 type Named<'r> = (usize, &'r str, &'r Event);
 
-/// Every event may happen in some run: each cell with its table.
-pub(crate) fn may_happen(source: Source<'_>, cells: &[(&Table<'_>, &RunSpec)]) -> Result<(), InputError> {
-    for (table, run) in cells {
+/// Events of the cells so far: those that may happen in one, and why others never do.
+#[derive(Default)]
+pub(crate) struct EventOrder {
+    may: BTreeSet<String>,
+    /// The first reason by event, located.
+    never: IndexMap<String, InputError>,
+}
+
+impl EventOrder {
+    /// Add the events of a cell.
+    pub(crate) fn add(&mut self, source: Source<'_>, table: &Table<'_>, run: &RunSpec) {
         for name in run.events.keys() {
-            let Some(never) = never(run, name) else { continue };
-            let may = |run: &RunSpec| run.events.contains_key(name) && self::never(run, name).is_none();
-            if cells.iter().any(|(_, run)| may(run)) {
+            if self.may.contains(name) {
                 continue;
             }
-            let path: Vec<&str> = ["event", name].into_iter().chain(never.key).filter(|key| !key.is_empty()).collect();
-            let mut error = source.error_at(table, &path, InputErrorKind::Conflict, never.message);
-            (error.found, error.accepted) = (never.found, vec![never.accepted]);
-            return Err(error);
+            let Some(never) = never(run, name) else {
+                self.may.insert(name.clone());
+                continue;
+            };
+            self.never.entry(name.clone()).or_insert_with(|| {
+                let path = ["event", name].into_iter().chain(never.key).filter(|key| !key.is_empty());
+                let path: Vec<&str> = path.collect();
+                let mut error = source.error_at(table, &path, InputErrorKind::Conflict, never.message);
+                (error.found, error.accepted) = (never.found, vec![never.accepted]);
+                error
+            });
         }
     }
-    Ok(())
+
+    /// Every event may happen in some run.
+    pub(crate) fn check(self) -> Result<(), InputError> {
+        let first = self.never.into_iter().find(|(name, _)| !self.may.contains(name));
+        first.map_or(Ok(()), |(_, error)| Err(error))
+    }
 }
 
 fn never(run: &RunSpec, name: &str) -> Option<Never> {

@@ -4,6 +4,7 @@ pub(crate) mod answer;
 pub(crate) mod bounds;
 pub(crate) mod event_order;
 pub(crate) mod events;
+pub(crate) mod names;
 pub(crate) mod programs;
 pub(crate) mod published;
 pub(crate) mod spans;

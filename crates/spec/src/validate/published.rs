@@ -3,15 +3,12 @@
 
 use crate::errors::unknown_name;
 use crate::plan::search::is_estimated;
-use crate::run::RunSpec;
 use crate::study::summary::Summary;
 use crate::study::{Derived, Published};
 use crate::toml::document::{Source, Table};
-use crate::validate::values::phases_of;
-use indexmap::{IndexMap, IndexSet};
+use crate::validate::names::Names;
 use tameshi_base::InputError;
 use tameshi_base::metrics::METRICS;
-use tameshi_workload::program::Program;
 
 type Checked = Result<(), InputError>;
 
@@ -19,18 +16,16 @@ type Checked = Result<(), InputError>;
 pub(crate) const TOGETHER: [&str; 3] = ["all.iops", "all.bandwidth", "all.latency.mean"];
 /// The window of a phase with its ramp.
 const WHOLE: &str = "all";
-/// Subjects with figures besides a program's.
-const AROUND_PROGRAMS: [&str; 3] = ["server", "client", "disk"];
 
 /// Every figure of the study's; the quick part may leave out some of those that are written.
-pub(crate) fn check<'r>(
+pub(crate) fn check(
     source: Source<'_>,
     table: &Table<'_>,
     written: &[Published],
     study: &Summary,
-    runs: impl Iterator<Item = &'r RunSpec> + Clone,
+    names: &Names,
 ) -> Checked {
-    let (phases, subjects) = (phases_of(runs.clone()), subjects_of(runs));
+    let (phases, subjects) = (names.phases(), names.subjects());
     let windows = study.windows.keys().chain(&phases).cloned().chain([WHOLE.to_string()]).collect();
     for (index, figure) in written.iter().enumerate().filter(|(_, figure)| study.published.contains(figure)) {
         let index = index.to_string();
@@ -120,21 +115,4 @@ fn is_percentile(metric: &str) -> bool {
     let Some((latency, statistic)) = metric.rsplit_once('.') else { return false };
     let usual = format!("{latency}.p99");
     latency.ends_with(".latency") && is_estimated(statistic) && METRICS.iter().any(|metric| metric.name == usual)
-}
-
-/// Return the subjects that estimates of the runs may have.
-pub(crate) fn subjects_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<String> {
-    let (mut subjects, mut programs) = (IndexSet::new(), IndexMap::new());
-    for phase in runs.flat_map(|run| &run.phases) {
-        subjects.extend(phase.streams.iter().map(|stream| stream.name.clone()));
-        programs.extend(phase.programs.iter().map(|program| (program.word(), program)));
-    }
-    for (word, program) in &programs {
-        subjects.insert((*word).to_string());
-        subjects.extend(Program::new(program, 0).kinds(word));
-    }
-    if !programs.is_empty() {
-        subjects.extend(AROUND_PROGRAMS.map(str::to_string));
-    }
-    subjects.into_iter().collect()
 }

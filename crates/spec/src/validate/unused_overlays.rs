@@ -1,10 +1,10 @@
 //! Overlays without effect: an axis that sets keys that no phase uses, a quick part that
 //! names absent parts.
 
-use crate::run::RunSpec;
 use crate::study::Stack;
 use crate::toml::axes::AxisTable;
 use crate::toml::document::{Source, Table, has_key, nearest, span_of};
+use crate::validate::names::Names;
 use std::collections::BTreeSet;
 use tameshi_base::{InputError, InputErrorKind};
 
@@ -89,7 +89,7 @@ fn is_whole(quick: &Table<'_>, at: &[&str], what: &str) -> bool {
 
 /// Refuse axis levels that set keys of something that the study lacks and that only the levels
 /// would create.
-pub(crate) fn are_there(source: Source<'_>, document: &Table<'_>, axes: &[AxisTable<'_>]) -> Checked {
+pub(crate) fn are_there(source: Source<'_>, document: &Table<'_>, axes: &[&AxisTable<'_>]) -> Checked {
     for axis in axes {
         let Some(set) = &axis.set else { continue };
         let path: Vec<&str> = set.split('.').collect();
@@ -115,20 +115,8 @@ pub(crate) fn are_there(source: Source<'_>, document: &Table<'_>, axes: &[AxisTa
 }
 
 /// Refuse axis levels that set keys of streams, programs, storages or engines that no run uses.
-pub(crate) fn are_used<'r>(
-    source: Source<'_>,
-    axes: &[AxisTable<'_>],
-    document: &Table<'_>,
-    runs: impl Iterator<Item = &'r RunSpec>,
-) -> Checked {
-    let mut used: [BTreeSet<String>; 3] = Default::default();
-    for run in runs {
-        for phase in &run.phases {
-            used[0].extend(phase.streams.iter().map(|stream| stream.name.clone()));
-            used[1].extend(phase.programs.iter().map(|program| program.word().to_string()));
-        }
-        used[2].extend(run.storage.keys().cloned());
-    }
+pub(crate) fn are_used(source: Source<'_>, axes: &[&AxisTable<'_>], document: &Table<'_>, runs: &Names) -> Checked {
+    let used = runs.used();
     let names_of_streams: Vec<String> = used[0].iter().map(|name| format!("stream.{name}")).collect();
     for axis in axes {
         for (_, level) in &axis.levels {

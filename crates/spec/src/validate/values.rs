@@ -2,7 +2,7 @@
 
 use crate::errors::{bad_value, not_zero, one_kind, stream_error, unknown_name};
 use crate::profile::Submission;
-use crate::run::{HostSpec, RunSpec, SteadyRule};
+use crate::run::{HostSpec, SteadyRule};
 use crate::study::{Event, Phase, Rounds, Stack, Study, Until};
 use crate::toml::axes::AxisTable;
 use crate::toml::document::{Source, Table, has_key, span_of};
@@ -360,17 +360,6 @@ pub(crate) fn same_engine(
     let mut error = source.error_at(table, &["engine"], InputErrorKind::Conflict, message);
     error.accepted = vec!["varies = \"across\"".to_string()];
     Err(error)
-}
-
-/// The names of all phases, in the order in which runs have them.
-pub(crate) fn phases_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<String> {
-    let mut phases: Vec<String> = vec![];
-    for phase in runs.flat_map(|run| &run.phases) {
-        if !phases.contains(&phase.name) {
-            phases.push(phase.name.clone());
-        }
-    }
-    phases
 }
 
 /// Check a study's changes of its host.

@@ -3,7 +3,7 @@
 use crate::support::{SMALL, planned, planned_in, profiles};
 use tameshi_base::{Rate, Share};
 use tameshi_spec::document::Source;
-use tameshi_spec::plan::{Request, plan};
+use tameshi_spec::plan::{Plan, RepeatedRun, Request, plan, plan_each};
 use tameshi_spec::run::World;
 use tameshi_spec::search::CellRates;
 use tameshi_workload::Arrivals;
@@ -250,4 +250,43 @@ fn quick_part_omits_figures_of_omitted_cells() {
         planned.study.published.iter().map(|figure| figure.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!((figures(false), figures(true)), (vec!["S1".into(), "S2".into()], vec!["S2".to_string()]));
+}
+
+/// The plan run by run, and its runs in the order of a whole plan.
+fn planned_each(text: &str, request: &Request) -> Result<Plan, String> {
+    let mut runs: Vec<RepeatedRun> = Vec::new();
+    let source = Source { file: "t.toml", text };
+    let outline = plan_each("t", source, request, &profiles(), &|_| Vec::new(), &mut |run| runs.push(run));
+    let outline = outline.map_err(|error| error.to_string())?;
+    assert!(outline.runs.is_empty());
+    let most = runs.iter().map(|run| run.repetitions).max().unwrap_or(0);
+    let of = |n| runs.iter().filter(move |run| n < run.repetitions).map(move |run| run.repetition(n));
+    Ok(Plan { runs: (0..most).flat_map(of).collect(), ..outline })
+}
+
+#[test]
+fn plan_run_by_run_equals_the_whole() {
+    let axes = "[run]\nrepetitions = 3\n[axis.read]\nset = \"workload.stream.s.read\"\nlevels = [\"0 %\", \"100 %\"]\n\
+                [axis.jobs]\nset = \"workload.stream.s.jobs\"\nlevels = [1, 2, 3]\n\
+                [unknown.depth]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 8, 32]\nassumed = 8";
+    let request = Request::new(World::Simulated);
+    let whole = planned(&with(axes)).expect("plans");
+    assert_eq!(whole.runs.len(), 6 * 3 + 6 * 2);
+    assert_eq!(planned_each(&with(axes), &request).expect("plans"), whole);
+}
+
+#[test]
+fn packed_plan_may_have_more_runs() {
+    let levels = |count: u32| (1..=count).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+    let axis = |name: &str, key: &str, count| {
+        format!("[axis.{name}]\nset = \"workload.stream.s.{key}\"\nlevels = [{}]\n", levels(count))
+    };
+    let text = with(&(axis("jobs", "jobs", 101) + &axis("depth", "queue_depth", 100)));
+    let packed = Request { packed: true, ..Request::new(World::Simulated) };
+    let refused = planned(&text).expect_err("too many").to_string();
+    assert!(refused.contains("at most 10000, up to 100000 with --records parquet"), "{refused}");
+    assert_eq!(planned_each(&text, &packed).expect("plans").runs.len(), 10_100);
+    let text = with(&(axis("jobs", "jobs", 401) + &axis("depth", "queue_depth", 250)));
+    let refused = planned_each(&text, &packed).expect_err("too many");
+    assert!(refused.contains("span 100250 cells") && !refused.contains("--records"), "{refused}");
 }
