@@ -192,6 +192,20 @@ def test_comparison_of_packed_results_is_refused(made: Path) -> None:
         tm.open(made / "folders").compare(tm.open(made / "packed"))
 
 
+def test_report_of_packed_runs_begins_with_the_gain(made: Path, tmp_path: Path) -> None:
+    answer = '[answer]\nmetric = "read.iops"\n[[answer.table]]\nrows = "read"\n'
+    answer += 'columns = ["depth"]\nbase = { depth = "4" }\nat = { read = "100 %" }\n'
+    (tmp_path / "asked.toml").write_text(SMALL.replace("[workload", answer + "[workload", 1))
+    for text, base, level in ((SMALL, "1", "4"), (None, "4", "1")):
+        study = made / "small.toml" if text else tmp_path / "asked.toml"
+        out = tmp_path / f"out-{base}"
+        done = tameshi("run", study, "--out", out, *PARQUET)
+        assert done.returncode == 0, done.stderr
+        assert (
+            f"depth {level} yields " in done.stdout and f"operations / s of {base}" in done.stdout
+        )
+
+
 def test_prices_are_for_large_studies(made: Path, packed: Path) -> None:
     done = tameshi("report", packed, "--price", "depth=2", "--price", "read.100 %=0.5")
     assert done.returncode == 0, done.stderr

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tameshi.analysis.stats.gains import Gain
 from tameshi.core.reasons import reason
 from tameshi.report.sections import large_frontier, large_settings
 from tameshi.report.study import markdown, plot_tables, render, terminal_doubts, terminal_summary
-from tameshi.report.view.cell_table import CellTable, Load, SettingColumn
+from tameshi.report.view.cell_table import CellTable, Load, LoadGain, SettingColumn
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import read_results
 from tameshi.report.view.section import Page
@@ -71,6 +73,25 @@ def test_answer_names_frontier_and_weighty_settings() -> None:
     (line,) = terminal_summary(inputs())
     assert "of 3,000 cells" in line and "are on the frontier" in line
     assert "depends on queue depth (9" in line and "storage" not in line.rpartition("depends")[2]
+
+
+def test_answer_begins_with_the_gain_and_its_model_error() -> None:
+    made = Gain(8.0, 5.0, 12.0, 1500, (1, 0))
+    gain = LoadGain("s", "read", "rate", "storage", "flash", "disk", made, (6.0, 9.5))
+    cells = table()
+    ends = (cells.loads[0].rate * 0.9, cells.loads[0].rate * 1.1)
+    load = replace(cells.loads[0], rate_model=ends)
+    given = ReportInputs(inputs().results, tables=[replace(cells, gains=[gain], loads=[load])])
+    (line,) = terminal_summary(given)
+    said = "storage flash yields 8.00 × the operations / s of disk (median of 1,500 pairs of cells"
+    assert said in line and "nine tenths from 5.00 × to 12.0 ×" in line
+    assert "model 6.00" in line and line.index("yields") < line.index("frontier")
+    assert line.rpartition("frontier")[2].count("model") == 2
+
+
+def test_samples_have_gains_between_the_ends_of_a_setting() -> None:
+    (line,) = terminal_summary(inputs())
+    assert "queue depth 63 yields " in line and "the operations / s of 1 (ratio of the" in line
 
 
 def test_report_has_sections_for_all_cells_together() -> None:

@@ -22,13 +22,16 @@ class MainEffect:
     """Effect of one setting on a figure, over all values of the others.
 
     `share`: share of the variance of the figure's logarithm, between `low` and `high` (95 %,
-    bootstrap over cells). `ratio`: median at the setting's highest level by that at its lowest.
+    bootstrap over cells). `ratio`: median at the setting's highest level by that at its lowest,
+    between `ratio_low` and `ratio_high` in the same way.
     """
 
     share: float
     low: float
     high: float
     ratio: float
+    ratio_low: float
+    ratio_high: float
 
 
 def main_effects(settings: Sequence[Any], values: Any) -> list[MainEffect] | None:
@@ -62,10 +65,20 @@ def levels(column: Any) -> Any:
 def _effect(codes: Any, logs: Any, samples: Sequence[Any]) -> MainEffect:
     shares = [_share(codes[rows], logs[rows]) for rows in samples]
     low, high = np.quantile(shares, (0.025, 0.975))
-    first, last = logs[codes == codes.min()], logs[codes == codes.max()]
-    ratio = float(np.exp(np.median(last) - np.median(first)))
+    drawn = [_between_ends(codes[rows], logs[rows]) for rows in samples]
+    ratio = _between_ends(codes, logs)
+    least, most = np.quantile(drawn, (0.025, 0.975))
     share = _share(codes, logs)
-    return MainEffect(share, min(float(low), share), max(float(high), share), ratio)
+    return MainEffect(
+        *(share, min(float(low), share), max(float(high), share)),
+        *(ratio, min(float(least), ratio), max(float(most), ratio)),
+    )
+
+
+def _between_ends(codes: Any, logs: Any) -> float:
+    """Return the median figure at the highest level by that at the lowest."""
+    first, last = logs[codes == codes.min()], logs[codes == codes.max()]
+    return float(np.exp(np.median(last) - np.median(first)))
 
 
 def _share(codes: Any, logs: Any) -> float:

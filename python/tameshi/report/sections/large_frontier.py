@@ -11,7 +11,7 @@ from tameshi.report.view.cell_table import CellTable, Load
 from tameshi.report.view.figures import LOG_RANGE, Figure, Panel, Scale, Series
 from tameshi.report.view.section import Page
 from tameshi.report.view.tables import Column, Row, Table
-from tameshi.report.words.text import Phrase, Shown, Text
+from tameshi.report.words.text import Phrase, Shown, Text, modelled
 
 FIELDS = (60, 40)
 """Grid of the plot: one cell is drawn per field, so that 100,000 cells stay readable."""
@@ -77,11 +77,19 @@ def _series(
     )
 
 
-def described(table: CellTable, load: Load, row: int, text: Text) -> str:
-    """Return figures and settings of a cell in one line."""
+def described(
+    table: CellTable, load: Load, row: int, text: Text, *, with_model: bool = False
+) -> str:
+    """Return figures and settings of a cell in one line; `with_model`: with the model's error."""
+    rate, latency = float(load.rate[row]), float(load.latency[row])
+    asides = ["", ""]
+    if with_model:
+        for place, (kind, value) in enumerate((("rate", rate), ("latency", latency))):
+            bare = modelled(Shown(""), kind, value, load.model(row, kind))
+            asides[place] = text.aside(bare, bare=True)
     parts = [
-        text("frontier.rate", rate=format_value("rate", float(load.rate[row]))),
-        f"{text.measure(load.measure)} {format_value('latency', float(load.latency[row]))}",
+        text("frontier.rate", rate=format_value("rate", rate)) + asides[0],
+        f"{text.measure(load.measure)} {format_value('latency', latency)}{asides[1]}",
     ]
     if table.cost is not None:
         parts.insert(0, text("frontier.cost", cost=f"{table.cost[row]:,.6g}"))

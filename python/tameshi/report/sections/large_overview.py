@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from tameshi.core.reasons import LEVELS
+from tameshi.core.units import format_value
 from tameshi.report.sections.large_frontier import best, described
-from tameshi.report.view.cell_table import CellTable, Load
+from tameshi.report.view.cell_table import LABEL, CellTable, Load, LoadGain
 from tameshi.report.view.section import Page
 from tameshi.report.view.tables import Answer, Clause, Column, Row, Table
-from tameshi.report.words.text import Shown, Text
+from tameshi.report.words.text import Shown, Text, modelled
 
 WEIGHTY = 3
 """Settings that an answer names."""
@@ -18,7 +21,8 @@ LEAST_SHARE = 0.01
 
 
 def answers(page: Page) -> Iterator[Answer]:
-    """Yield, per load, the ends of its frontier and the settings that matter."""
+    """Yield, per load, the gains that are asked for, the ends of its frontier, and the settings
+    that matter."""
     text = page.text
     for table in page.inputs.tables:
         for load in table.loads:
@@ -32,8 +36,59 @@ def _topic(table: CellTable, load: Load, text: Text) -> str:
     return text("large.topic", phase=text.name(table.phase), **fields)
 
 
+def _gains(table: CellTable, load: Load, text: Text) -> list[str]:
+    """Return a clause per gain of a load."""
+    own = [g for g in table.gains if (g.subject, g.operation) == (load.subject, load.operation)]
+    return [_gain(each, text) for each in own] or _sampled(table, load, text)
+
+
+def _gain(each: LoadGain, text: Text) -> str:
+    made = each.gain
+    ends = {
+        key: format_value("ratio", end) for key, end in (("low", made.low), ("high", made.high))
+    }
+    over = text("large.gain_range", pairs=f"{made.pairs:,}", **ends)
+    shown = modelled(Shown("", interval=over), "ratio", made.ratio, each.model)
+    return text(
+        "large.gain",
+        setting=text.name(each.setting),
+        level=text.name(each.level),
+        base=text.name(each.base),
+        measure=_measure(each.measure, text),
+        ratio=format_value("ratio", made.ratio),
+        aside=text.aside(shown),
+    )
+
+
+def _measure(measure: str, text: Text) -> str:
+    return text("axis.rate") if measure == "rate" else text.measure(measure)
+
+
+def _sampled(table: CellTable, load: Load, text: Text) -> list[str]:
+    """Return a clause per weighty setting of samples, which have no pairs of cells."""
+    effects = table.effects.get((load.subject, load.operation, "rate"), ())
+    ranked = sorted(range(len(effects)), key=lambda place: -effects[place].share)[:WEIGHTY]
+    found = []
+    for place in ranked:
+        setting, each = table.settings[place], effects[place]
+        if each.low <= LEAST_SHARE or setting.kind == LABEL:
+            continue
+        low, high = (format_value("ratio", end) for end in (each.ratio_low, each.ratio_high))
+        ends = (float(end(setting.values)) for end in (np.nanmin, np.nanmax))
+        base, level = map(setting.shown, ends)
+        fields = {"level": level, "base": base, "measure": text("axis.rate")}
+        aside = text.aside(Shown("", interval=text("large.ends_range", low=low, high=high)))
+        ratio = format_value("ratio", each.ratio)
+        name = text.name(setting.name)
+        found.append(text("large.gain", setting=name, ratio=ratio, aside=aside, **fields))
+    return found
+
+
 def _clauses(table: CellTable, load: Load, front: list[int], text: Text) -> Iterator[Clause]:
-    first, last = (described(table, load, row, text) for row in (front[0], front[-1]))
+    if gains := _gains(table, load, text):
+        yield Clause("", "", text("large.gains", items=text("list.separator").join(gains)))
+    ends = (front[0], front[-1])
+    first, last = (described(table, load, row, text, with_model=True) for row in ends)
     if len(front) == 1:
         sentence = text("large.one", cells=f"{table.rows:,}", first=first)
     else:

@@ -58,6 +58,19 @@ TEXT: dict[str, tuple[str, str]] = {
         "of {cells} cells, {count} are on the frontier, from {first}; to {last}.",
         "{cells}セルのうち{count}セルがフロンティア上にある。一端は{first}、他端は{last}。",
     ),
+    "large.gains": ("{items}.", "{items}。"),
+    "large.gain": (
+        "{setting} {level} yields {ratio} the {measure} of {base}{aside}",
+        "{setting}を{base}から{level}にすると{measure}は{ratio}{aside}",
+    ),
+    "large.gain_range": (
+        "median of {pairs} pairs of cells, nine tenths from {low} to {high}",
+        "セル{pairs}組の中央値、9割は{low}～{high}",
+    ),
+    "large.ends_range": (
+        "ratio of the medians at both ends, {low} to {high}",
+        "両端の中央値の比、{low}～{high}",
+    ),
     "large.settings": (
         "Its {measure} depends on {settings}.",
         "{measure}を左右する設定：{settings}。",
