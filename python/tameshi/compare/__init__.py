@@ -6,7 +6,7 @@ A comparison is plain data (`Comparison.as_json()`); `tameshi.report.comparison`
 from tameshi.compare.comparison import Comparison, Options, compare, exit_status
 from tameshi.compare.rules import CHANGEABLE, RULES
 from tameshi.compare.several import Comparisons, compare_all, exit_status_of_all
-from tameshi.compare.sides import Side, read_side, refusal_of_large
+from tameshi.compare.sides import Side, large_side, read_side
 
 __all__ = [
     "CHANGEABLE",
@@ -19,6 +19,6 @@ __all__ = [
     "compare_all",
     "exit_status",
     "exit_status_of_all",
+    "large_side",
     "read_side",
-    "refusal_of_large",
 ]

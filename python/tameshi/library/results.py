@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 import polars as pl
 
-from tameshi.compare import Options, Side, compare, read_side, refusal_of_large
+from tameshi.compare import Options, Side, compare, large_side, read_side
 from tameshi.library.frames import (
     cells_frame,
     comparison_frame,
@@ -154,7 +154,7 @@ class Results:
 
     def _side(self) -> Side:
         if "tables" in self.document:
-            raise refusal_of_large(str(self.folder))
+            return large_side(str(self.folder), self.folder, self.document, self.runs)
         return Side(str(self.folder), self.document, self.runs)
 
     def _inputs(self) -> ReportInputs:

@@ -15,6 +15,7 @@ from command import SMALL, results, start, tameshi, wait_until
 from sealing import folder_content
 
 import tameshi as tm
+from tameshi.compare import sides
 from tameshi.record import packs as of_packs
 from tameshi.record.packs import Packs
 
@@ -185,11 +186,25 @@ def test_unpacked_runs_equal_run_folders(made: Path, tmp_path: Path) -> None:
         assert done.returncode == 2 and message in done.stderr, done.stderr
 
 
-def test_comparison_of_packed_results_is_refused(made: Path) -> None:
-    done = tameshi("compare", made / "folders", made / "packed")
-    assert done.returncode == 2 and "results of a large study" in done.stderr
-    with pytest.raises(tm.BadInput, match="results of a large study"):
-        tm.open(made / "folders").compare(tm.open(made / "packed"))
+def test_packed_results_compare_like_those_of_folders(
+    made: Path, packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = ("compare", made / "folders", made / "packed", "--format", "json")
+    done = tameshi(*line)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["verdict"]["level"] == "comparable" and len(found["cells"]) == 4
+    judged = found["counts"].pop("same")
+    assert judged > 0 and not any(found["counts"].values())
+    of_python = tm.open(made / "folders").compare(tm.open(made / "packed"))
+    assert of_python.height == judged
+    monkeypatch.setattr(sides, "MOST_CELLS", 3)
+    done = tameshi(*line)
+    assert done.returncode == 2 and "too many cells to compare one by one" in done.stderr
+    monkeypatch.undo()
+    shutil.rmtree(packed / "results")
+    done = tameshi("compare", made / "folders", packed)
+    assert done.returncode == 2 and "tables of these results are missing" in done.stderr
 
 
 def test_report_of_packed_runs_begins_with_the_gain(made: Path, tmp_path: Path) -> None:
