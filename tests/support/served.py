@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from tameshi.serve.state import is_alive, states
 RING_SWITCH = Path("/sys/module/fuse/parameters/enable_uring")
 SMALL = ("--size", "1GiB", "--memory", "256MiB")
 SECONDS = 120
+Session = AbstractContextManager[subprocess.Popen[str]]
 
 ON_DRIVE = """
 import json, os, subprocess, sys, time
@@ -95,21 +96,26 @@ def on_drive(
     return dict(json.loads(out.read_text()))
 
 
-@contextmanager
-def session(*options: str | Path, sized: Sequence[str] = SMALL) -> Iterator[subprocess.Popen[str]]:
+def session(*options: str | Path, sized: Sequence[str] = SMALL) -> Session:
     """Serve a drive by hand, until it is ready; kill what is left of it afterwards."""
-    line = arguments("serve", *options, *sized)
+    return until_ready(arguments("serve", *options, *sized), "cut its power")
+
+
+@contextmanager
+def until_ready(line: Sequence[str], ready: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a session of its own process group, and wait for the line that says that it is ready;
+    end what is left of it afterwards."""
     with subprocess.Popen(
         line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stderr
-        lines = []
-        while line := process.stderr.readline():
-            lines.append(line)
-            if line.startswith("cut its power"):
+        said = []
+        while words := process.stderr.readline():
+            said.append(words)
+            if words.startswith(ready):
                 break
         else:
-            pytest.fail("".join(lines))
+            pytest.fail("".join(said))
         try:
             yield process
         finally:
@@ -119,6 +125,20 @@ def session(*options: str | Path, sized: Sequence[str] = SMALL) -> Iterator[subp
             process.communicate(timeout=SECONDS)
 
 
+def running(word: str) -> list[int]:
+    """Return processes with a word of their command line that begins so."""
+    return [pid for pid, words in _command_lines() if any(w.startswith(word) for w in words)]
+
+
+def _command_lines() -> Iterator[tuple[int, list[str]]]:
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        yield int(path.parent.name), words
+
+
 def left() -> list[str]:
     """Return what ended sessions left: mounts, loop devices, processes, folders, groups."""
     table = Path("/proc/self/mountinfo").read_text().splitlines()
@@ -126,13 +146,9 @@ def left() -> list[str]:
     for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
         text = backing.read_text().strip()
         found += [text] if text.startswith("/run/tameshi/") else []
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = process.read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if any(word.startswith((b"tameshi.serve.", b"tameshi.hosts.")) for word in words):
-            found.append(b" ".join(words).decode())
+    for _, words in _command_lines():
+        if any(word.startswith(("tameshi.serve.", "tameshi.hosts.")) for word in words):
+            found.append(" ".join(words))
     root = Path("/run/tameshi")
     found += [str(path) for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
     for pattern in ("tameshi-*", "*/tameshi-*"):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from command import arguments, tameshi_process
-from served import left, only_hosts, wait_for
+from served import Session, left, only_hosts, running, until_ready, wait_for
 
 from tameshi.hosts import HostPlan, Hosts, HostsPlan, find_host
 from tameshi.hosts.processors import share_of
@@ -57,27 +57,9 @@ def alone() -> Iterator[None]:
         assert left() == []
 
 
-@contextmanager
-def up(*words: str) -> Iterator[subprocess.Popen[str]]:
+def up(*words: str) -> Session:
     """Make hosts by hand, until they are ready; end what is left of the session afterwards."""
-    line = arguments("hosts", "up", *words)
-    with subprocess.Popen(
-        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        assert process.stderr
-        said = []
-        while line := process.stderr.readline():
-            said.append(line)
-            if line.startswith("a program in a host"):
-                break
-        else:
-            pytest.fail("".join(said))
-        try:
-            yield process
-        finally:
-            if process.poll() is None:
-                process.terminate()
-            process.communicate(timeout=60)
+    return until_ready(arguments("hosts", "up", *words), "a program in a host")
 
 
 @contextmanager
@@ -90,19 +72,6 @@ def private_session(drives: int) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.kill()
-
-
-def running(word: str) -> list[int]:
-    """Return processes with a word in their command line."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if any(each.startswith(word.encode()) for each in words):
-            found.append(int(path.parent.name))
-    return found
 
 
 def helpers(session: subprocess.Popen[str]) -> list[int]:

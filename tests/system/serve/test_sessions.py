@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from command import arguments, tameshi_process
-from served import SMALL, left, on_drive, only_served_drives, session, wait_for
+from served import SMALL, left, on_drive, only_served_drives, running, session, wait_for
 
 
 @pytest.fixture(autouse=True)
@@ -53,14 +53,14 @@ def test_killed_private_session_takes_its_programs_along(tmp_path: Path) -> None
         wait_for(started.exists)
         process.kill()
         wait_for(lambda: left() == [])
-        wait_for(lambda: not _running("987"))
+        wait_for(lambda: not running("987"))
 
 
 def test_next_session_removes_what_a_killed_one_left(tmp_path: Path) -> None:
     point = tmp_path / "mounted"
     with session("null", "--at", point) as process:
         name = next(Path("/run/tameshi").glob(f"*-{process.pid}"))
-        for pid in _running("tameshi.serve."):
+        for pid in running("tameshi.serve."):
             os.kill(pid, signal.SIGKILL)
         process.kill()
         process.wait()
@@ -118,15 +118,3 @@ def test_disk_ignores_trims_and_its_loop_device_can_trim_later(
 
 def _tool(*line: str) -> None:
     subprocess.run(line, check=True, capture_output=True, text=True)
-
-
-def _running(word: str) -> list[int]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if any(text.startswith(word.encode()) for text in words):
-            found.append(int(path.parent.name))
-    return found
