@@ -34,6 +34,10 @@ class DaskCluster:
         self.address = f"{'tls' if certificate else 'tcp'}://{HOST}:{self.port}"
         self.environment = {**os.environ, "DASK_TEMPORARY_DIRECTORY": str(folder)}
         self.environment |= tls_settings(certificate) if certificate else {}
+        self.shared = folder / "shared"
+        """Directory that workers name as shared."""
+        self.shared.mkdir()
+        self.environment["TAMESHI_SHARED"] = str(self.shared)
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
 

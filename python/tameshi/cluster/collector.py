@@ -15,15 +15,18 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from tameshi.cluster import remote
+from tameshi import guard
+from tameshi.cluster import remote, shared
 from tameshi.cluster.batches import LIMIT_S, Backlog
 from tameshi.cluster.members import Members
 from tameshi.core.errors import RunFailed, TameshiError, counted
 from tameshi.record import store
-from tameshi.record.transfer import BadRecord, stored
+from tameshi.record.store import SealedRun
+from tameshi.record.transfer import BadRecord, left_at, stored, stored_content
 from tameshi.run.dispatcher import Session, said
 from tameshi.run.tasks import Task
 
@@ -108,6 +111,8 @@ class Collector:
         self.news: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         self.again: set[str] = set()
         """Finished batches whose result was lost with its worker, and that Dask repeats."""
+        self.shared: Path | None = None
+        """Folder of records on a file system that workers share."""
         self.numbers = 0
         self.looked_s = 0.0
         self.look_s = 0.0
@@ -119,6 +124,7 @@ class Collector:
 
     def work(self) -> None:
         """Hand out runs and store records until all runs are done or the session stops."""
+        self.shared = shared.opened(self.name)
         self._listen()
         try:
             while self._remains():
@@ -127,6 +133,7 @@ class Collector:
                 self._read_news()
         finally:
             self._close()
+            shared.close(self.shared)
 
     def _remains(self) -> bool:
         if self.session.stopping.is_set():
@@ -359,8 +366,7 @@ class Collector:
             return self._failed(task, f"no record from worker {worker}: {run['lost']}")
         folder = store.run_folder(self.session.folder, task.identity)
         try:
-            syncs = self.session.syncs(task)
-            sealed = stored(folder, task.spec, task.identity, run["files"], synced=syncs)
+            sealed = self._stored(folder, task, run)
         except BadRecord as bad:
             return self._failed(task, f"damaged record from worker {worker}: {bad}")
         except (OSError, TameshiError) as error:
@@ -380,6 +386,17 @@ class Collector:
         display.began(task.label, task.spec.world.value, folder)
         display.ended(task.label, status, said(sealed), task.length_ns)
         return True
+
+    def _stored(self, folder: Path, task: Task, run: Mapping[str, Any]) -> SealedRun:
+        """Store a record that came back, or that was left on the shared file system."""
+        syncs = self.session.syncs(task)
+        if self.shared is None or not run.get("is_left"):
+            return stored(folder, task.spec, task.identity, run.get("files", {}), synced=syncs)
+        place = shared.place_of(self.shared, task.identity)
+        content = left_at(place)
+        sealed = stored_content(folder, task.spec, task.identity, content, synced=syncs)
+        guard.remove_folder(place)
+        return sealed
 
     def _failed(self, task: Task, reason: str) -> bool:
         """Count an attempt without a usable record; give up after several."""

@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from tameshi import guard
+from tameshi.cluster import shared
 from tameshi.core import compiled
 from tameshi.core.environment import tameshi_version
 from tameshi.core.errors import TameshiError
 from tameshi.core.spec_types import RunSpec
 from tameshi.record import store
 from tameshi.record.seal import OUTCOME
-from tameshi.record.transfer import packed
+from tameshi.record.transfer import content_of, packed, write_record
 from tameshi.run.dispatcher import Session, run_one
 from tameshi.run.preflight import Examined
 from tameshi.run.tasks import Task
@@ -84,8 +85,9 @@ def request(
 def execute(batch: bytes) -> dict[str, Any]:
     """Make the runs of a batch, until its time limit or a stop.
 
-    Returns the worker's address, and `runs` with `identity` and the `files` of the record, or why
-    it is `lost`; `left`: identities of runs that were not made; or why the batch is `refused`.
+    Returns the worker's address, and `runs` with `identity` and the `files` of the record, whether
+    it `is_left` on a shared file system, or why it is `lost`; `left`: identities of runs that were
+    not made; or why the batch is `refused`.
     """
     from distributed import get_worker
 
@@ -121,14 +123,26 @@ def _make(
         place = store.run_folder(session.folder, task.identity)
         made: dict[str, Any] = {"identity": task.identity, "took_s": time.monotonic() - made_s}
         if (place / OUTCOME).exists():
-            made["files"] = packed(place)
-            size += sum(map(len, made["files"].values()))
+            made |= _given(place, asked["name"], task.identity)
+            size += sum(map(len, made.get("files", {}).values()))
         elif report.reason is not None:
             made["lost"] = report.reason
         else:
             answer["left"].append(run["identity"])
             continue
         answer["runs"].append(made)
+
+
+def _given(place: Path, name: str, identity: str) -> dict[str, Any]:
+    """Return a record as `files`, or leave it on a file system that the collector shares."""
+    folder = shared.found(name)
+    if folder is None:
+        return {"files": packed(place)}
+    try:
+        write_record(shared.place_of(folder, identity), content_of(place), synced=False)
+    except (OSError, TameshiError):  # It may be full.
+        return {"files": packed(place)}
+    return {"is_left": True}
 
 
 @dataclass

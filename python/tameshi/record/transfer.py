@@ -51,7 +51,18 @@ def stored(
     Raises `BadRecord` for a record that is not whole or not the run's. If storing fails, no part of
     the run remains. Not `synced`: the folder is only on its way to a pack.
     """
-    content = _unpacked(files)
+    return stored_content(folder, spec, identity, _unpacked(files), synced=synced)
+
+
+def stored_content(
+    folder: Path,
+    spec: RunSpec,
+    identity: str,
+    content: Mapping[str, bytes],
+    *,
+    synced: bool = True,
+) -> SealedRun:
+    """Store the files of a record as `stored` does."""
     outcome = checked(content, identity)
     if content.get("spec.json") != compiled.to_json(spec).encode():
         raise BadRecord("spec.json is that of another run")
@@ -64,6 +75,17 @@ def content_of(folder: Path) -> dict[str, bytes]:
     """Return the files of a sealed run by relative path."""
     names = [*json.loads((folder / OUTCOME).read_bytes())["files"], OUTCOME]
     return {name: (folder / name).read_bytes() for name in names}
+
+
+def left_at(place: Path) -> dict[str, bytes]:
+    """Return the files of a record on a shared file system; raise `BadRecord` without a seal."""
+    try:
+        names = list(json.loads((place / OUTCOME).read_bytes())["files"])
+        if not all(map(_is_inside, names)):
+            raise BadRecord("it names a file outside the run")
+        return {name: (place / name).read_bytes() for name in (*names, OUTCOME)}
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise BadRecord(f"it cannot be read on the shared file system: {error}") from None
 
 
 def write_record(folder: Path, content: Mapping[str, bytes], *, synced: bool = True) -> None:

@@ -16,7 +16,7 @@ from dask_cluster import DaskCluster, dask_cluster, free_port, kill
 from sealing import folder_content
 
 import tameshi as tm
-from tameshi.cluster import connection
+from tameshi.cluster import collector, connection
 
 Study = Callable[..., Path]
 LONG = SMALL.replace('"120 ms"', '"400 s"').replace('interval = "10 ms"', 'interval = "10 s"')
@@ -117,6 +117,24 @@ def test_cluster_packs_the_same_records(cluster: DaskCluster, study: Study, tmp_
         assert list((tmp_path / name / "runs").iterdir()) == []
     found = [(tmp_path / name / "results.json").read_bytes() for name in ("here", "out")]
     assert found[0] == found[1]
+
+
+def test_records_pass_through_a_shared_file_system(
+    cluster: DaskCluster, study: Study, here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = []
+    left_at = collector.left_at
+    monkeypatch.setattr(collector, "left_at", lambda place: taken.append(place) or left_at(place))
+    monkeypatch.setenv("TAMESHI_SHARED", str(cluster.shared))
+    out = tmp_path / "out"
+    done = tameshi("run", study(), "--out", out, "--cluster", cluster.address)
+    assert done.returncode == 0, done.stderr + cluster.log()
+    assert len(taken) == 4 and list(cluster.shared.iterdir()) == []
+    assert folder_content(out / "runs") == folder_content(here / "runs")
+    (tmp_path / "other").mkdir()
+    monkeypatch.setenv("TAMESHI_SHARED", str(tmp_path / "other"))
+    done = tameshi("run", study(), "--out", tmp_path / "apart", "--cluster", cluster.address)
+    assert done.returncode == 0 and len(taken) == 4, done.stderr
 
 
 def test_client_of_the_caller_stays_open(cluster: DaskCluster, here: Path, tmp_path: Path) -> None:
