@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +44,8 @@ BAR_MS = 10.0
 SMALL, SIZED = "200 ms", "20 s"
 """Virtual times of a small run, and of one that takes about 100 ms of processor time."""
 POLL_S = 0.2
+RUN = "tameshi.run.worker"
+"""Word in the command line of a process that makes a run."""
 COMMAND = """
 import sys
 from tameshi.commands.cli import main
@@ -85,6 +88,8 @@ class Cost:
     clock_s: float
     cpu_s: float
     memory_bytes: int
+    own_s: float
+    """Processor time besides that of the processes that make runs: they are the same everywhere."""
 
 
 def study_file(folder: Path, runs: int, time_of_run: str) -> Path:
@@ -101,8 +106,8 @@ def ran(study: Path, out: Path, *options: str, during: Callable[[int], None] | N
     words = [sys.executable, "-c", COMMAND, "run", str(study), "--out", str(out), *options]
     begin_s = time.monotonic()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    peak = [0]
-    watching = threading.Thread(target=_watch, args=(process.pid, peak), daemon=True)
+    peak, own = [0], dict[int, float]()
+    watching = threading.Thread(target=_watch, args=(process.pid, peak, own), daemon=True)
     watching.start()
     if during:
         threading.Thread(target=during, args=(process.pid,), daemon=True).start()
@@ -112,11 +117,13 @@ def ran(study: Path, out: Path, *options: str, during: Callable[[int], None] | N
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"{' '.join(words)} ended with {process.returncode}:\n{said[-3000:]}")
-    return Cost(time.monotonic() - begin_s, usage.ru_utime + usage.ru_stime, peak[0])
+    cpu_s = usage.ru_utime + usage.ru_stime
+    return Cost(time.monotonic() - begin_s, cpu_s, peak[0], sum(own.values()))
 
 
-def _watch(pid: int, peak: list[int]) -> None:
-    """Note the most memory that a process has had."""
+def _watch(pid: int, peak: list[int], own: dict[int, float]) -> None:
+    """Note the most memory that a process has had, and its processor time and that of those that it
+    started, but for those that make runs."""
     while True:
         try:
             status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
@@ -124,6 +131,11 @@ def _watch(pid: int, peak: list[int]) -> None:
             return
         if found := re.search(r"VmHWM:\s+(\d+) kB", status):
             peak[0] = max(peak[0], int(found[1]) << 10)
+        with suppress(psutil.Error):
+            process = psutil.Process(pid)
+            for each in (process, *process.children(recursive=True)):
+                if RUN not in each.cmdline():
+                    own[each.pid] = sum(each.cpu_times()[:2])
         time.sleep(POLL_S)
 
 
@@ -133,6 +145,7 @@ def overhead(folder: Path, pairs: int, runs: int, console: Console) -> None:
     sizes = (FEW, FEW + runs)
     studies = {size: study_file(folder, size, SIZED) for size in sizes}
     slopes: dict[str, list[float]] = {place: [] for place in places}
+    own: dict[str, list[float]] = {place: [] for place in places}
     fixed: dict[str, list[float]] = {place: [] for place in places}
     clocks: dict[str, list[float]] = {place: [] for place in places}
     for pair in range(pairs):
@@ -144,19 +157,21 @@ def overhead(folder: Path, pairs: int, runs: int, console: Console) -> None:
                 costs[size] = ran(studies[size], out, *options)
             slope = (costs[sizes[1]].cpu_s - costs[FEW].cpu_s) / runs
             slopes[place].append(slope * 1e3)
+            own[place].append((costs[sizes[1]].own_s - costs[FEW].own_s) / runs * 1e3)
             fixed[place].append(costs[FEW].cpu_s - FEW * slope)
             clocks[place].append(costs[sizes[1]].clock_s)
     same_results(folder, sizes[1], places)
-    table = Table("", "CPU per run, ms", "CPU besides, s", "clock, s")
+    table = Table("", "CPU per run, ms", "of it dispatch, ms", "CPU besides, s", "clock, s")
     for place in places:
-        values = (slopes[place], fixed[place], clocks[place])
+        values = (slopes[place], own[place], fixed[place], clocks[place])
         table.add_row(place, *(f"{statistics.median(each):.1f}" for each in values))
-    extra = [b - a for a, b in zip(*slopes.values(), strict=True)]
     console.print(table)
-    console.print(
-        f"overhead per run: median {statistics.median(extra):.1f} ms, pairs "
-        f"{', '.join(f'{each:.1f}' for each in extra)}; bar {BAR_MS:g} ms"
-    )
+    for name, found in (("all processes", slopes), ("without those that make runs", own)):
+        extra = [b - a for a, b in zip(*found.values(), strict=True)]
+        console.print(
+            f"overhead per run, {name}: median {statistics.median(extra):.1f} ms, pairs "
+            f"{', '.join(f'{each:.1f}' for each in extra)}; bar {BAR_MS:g} ms"
+        )
 
 
 def same_results(folder: Path, size: int, places: Iterable[str]) -> None:

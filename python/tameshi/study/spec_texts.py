@@ -57,13 +57,14 @@ class SpecTexts(Sequence[RunSpec]):
         """Add the JSON of the next run of a repetition."""
         while len(self._facts) <= repetition:
             for each in (self._blocks, self._rest, self._facts):
-                each.append([])  # type: ignore[attr-defined]
+                each.append([])
         spec = json.loads(text)
         kind = self._kind(spec)
         self._kinds.setdefault(kind, (repetition, len(self._facts[repetition])))
         self.has_database |= bool(spec.get("database"))
-        levels = [json.dumps(spec.get(key) or {}, ensure_ascii=False) for key in LEVELS]
-        self._facts[repetition].append(Facts(*levels, repetition, self._length_ns(spec, text)))
+        cell, unknown = (json.dumps(spec.get(key) or {}, ensure_ascii=False) for key in LEVELS)
+        length_ns = self._length_ns(spec, text)
+        self._facts[repetition].append(Facts(cell, unknown, repetition, length_ns))
         rest = self._rest[repetition]
         rest.append(text)
         if len(rest) == BLOCK_RUNS:
