@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from tameshi.core.errors import BadInput
 from tameshi.pairs.mariadb import MariaDBAsynchronous, MariaDBSemiSynchronous
+from tameshi.pairs.mirror import (
+    MariaDBAsynchronousMirror,
+    MariaDBBlockMirror,
+    MariaDBFarMemoryMirror,
+    PostgreSQLAsynchronousMirror,
+    PostgreSQLBlockMirror,
+    PostgreSQLFarMemoryMirror,
+)
 from tameshi.pairs.postgresql import (
     PostgreSQLOn,
     PostgreSQLRemoteApply,
@@ -21,6 +29,12 @@ REPLICATIONS: dict[str, Replication] = {
         PostgreSQLRemoteWrite(),
         PostgreSQLOn(),
         PostgreSQLRemoteApply(),
+        MariaDBBlockMirror(),
+        MariaDBFarMemoryMirror(),
+        MariaDBAsynchronousMirror(),
+        PostgreSQLBlockMirror(),
+        PostgreSQLFarMemoryMirror(),
+        PostgreSQLAsynchronousMirror(),
     )
 }
 
