@@ -9,7 +9,7 @@
 //! these places, those that were on the link, and those that its own volatile memory has lost.
 
 use super::{Departure, Drive};
-use crate::far_side::Sides;
+use crate::far_side::{FarSide, Sides};
 use serde_json::Value;
 use tameshi_base::{Nanos, Reason};
 
@@ -86,9 +86,8 @@ impl Drive {
 
     /// Return the state of a block mirror; null for other drives.
     pub fn mirror(&self) -> Value {
-        let state = |far: &Box<crate::far_side::FarSide>| {
-            far.as_json(self.log.next(), self.device.behind_bytes(), self.device.rebuilt_bytes())
-        };
-        self.far_side.as_ref().map_or(Value::Null, state)
+        let state =
+            |far: &FarSide| far.as_json(self.log.next(), self.device.behind_bytes(), self.device.rebuilt_bytes());
+        self.far_side.as_deref().map_or(Value::Null, state)
     }
 }
