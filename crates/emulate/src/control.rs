@@ -25,6 +25,12 @@ pub(crate) enum Message {
     Replace(u32),
     /// Answer some times as late, for a time of the drive or until the next such message.
     Slow(Slow, Option<Nanos>),
+    /// Lose the near side of a block mirror.
+    FailOver,
+    /// Bring the lost side of a block mirror back.
+    TakeBack,
+    /// Cut the link of a block mirror, or let it carry again.
+    Link(bool),
     /// Corrupt a range: offset and length.
     Corrupt(Corruption, (u64, u64)),
     /// The owner is gone.
@@ -66,6 +72,10 @@ fn parse(text: &str) -> Result<Message, String> {
         ("bypass", []) => Message::Bypass,
         ("on", [offset]) => Message::On(number(offset)?),
         ("cut", []) => Message::Cut,
+        ("fail_over", []) => Message::FailOver,
+        ("take_back", []) => Message::TakeBack,
+        ("link", ["cut"]) => Message::Link(false),
+        ("link", ["heal"]) => Message::Link(true),
         ("fail", []) => Message::Fail(None),
         ("fail", [of]) => Message::Fail(Some(member(of)?)),
         ("replace", [of]) => Message::Replace(member(of)?),
@@ -114,6 +124,10 @@ mod tests {
             ("on 12500", Message::On(12_500)),
             ("fail", Message::Fail(None)),
             ("fail 3", Message::Fail(Some(3))),
+            ("fail_over", Message::FailOver),
+            ("take_back", Message::TakeBack),
+            ("link cut", Message::Link(false)),
+            ("link heal", Message::Link(true)),
             ("slow 2.5", Message::Slow(slow(2.5), None)),
             ("slow 1000 30000000000", Message::Slow(slow(1000.0), Some(30_000_000_000))),
             ("corrupt flip 4096 512", Message::Corrupt(Corruption::Flip, (4096, 512))),
@@ -127,8 +141,19 @@ mod tests {
 
     #[test]
     fn unknown_messages_are_named() {
-        for text in ["melt", "on", "on soon", "cut 1", "slow", "slow 0.5", "slow x", "corrupt flip 1", "corrupt x 1 2"]
-        {
+        for text in [
+            "melt",
+            "link",
+            "link down",
+            "on",
+            "on soon",
+            "cut 1",
+            "slow",
+            "slow 0.5",
+            "slow x",
+            "corrupt flip 1",
+            "corrupt x 1 2",
+        ] {
             let error = parse(text).expect_err(text);
             assert!(error.contains(text) || error.contains("expected 1 to 1000"), "{error}");
         }

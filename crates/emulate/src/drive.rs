@@ -1,7 +1,12 @@
 //! Served drive: bytes, the simulator's device, and what a power cut may take. Reads no clock.
 
+mod mirror;
+
+pub use mirror::FailedOver;
+
 use crate::corruption::{Corruption, Corruptions, Refused, SECTOR};
 use crate::door::Request;
+use crate::far_side::{FarSide, Sides};
 use crate::fate::{self, Cut, Durability};
 use crate::slowdown::Slowdown;
 use crate::store::Store;
@@ -88,14 +93,18 @@ pub struct Drive {
     corruptions: Corruptions,
     /// Written data are not kept.
     forgets: bool,
+    /// Far side of a block mirror.
+    far_side: Option<Box<FarSide>>,
 }
 
 impl Drive {
     /// Create a drive that is switched on and empty; `seed` decides about its power cuts.
     pub fn new(device: Device, store: Store, durability: Durability, seed: u64) -> Self {
+        let far_side = device.unsent().map(|_| Box::new(FarSide::new(store.capacity_bytes())));
         Self {
             device,
             store,
+            far_side,
             durability,
             seed,
             log: UndoLog::default(),
@@ -255,12 +264,18 @@ impl Drive {
             CommandKind::Read => self.store.read(offset, &mut payload[..length as usize]),
             CommandKind::Flush => {}
             CommandKind::Trim => {
-                self.log.open_trim(offset, length);
+                if self.power == Power::On && self.far_side.as_ref().is_some_and(|far| far.is_linked()) {
+                    self.log.open_held_trim(&self.store, offset, length);
+                } else {
+                    self.log.open_trim(offset, length);
+                }
+                self.note_change(offset, length);
                 self.store.clear(offset, length).map_err(|_| libc::EIO)?;
                 self.corruptions.heal(offset, length);
             }
             CommandKind::Write => {
                 self.log.open(&self.store, offset, length);
+                self.note_change(offset, length);
                 if !self.forgets && self.store.write(offset, &payload[..length as usize]).is_err() {
                     self.refused_writes += 1;
                     self.log.set(sequence, State::Durable);
@@ -289,12 +304,37 @@ impl Drive {
         let id = self.cuts << CUTS_SHIFT | u64::from(number);
         let command = Command { id, kind, offset_bytes: offset, length_bytes: length as u32, fua: false, stream: 0 };
         if kind != CommandKind::Trim || length <= LARGEST_TRIM {
-            return self.device.submit(at, &command);
+            return self.send(at, &command, sequence);
         }
         self.slots[number as usize].commands = length.div_ceil(LARGEST_TRIM) as u32;
         for start in (0..length).step_by(LARGEST_TRIM as usize) {
             let (offset_bytes, length_bytes) = (offset + start, LARGEST_TRIM.min(length - start) as u32);
-            self.device.submit(at, &Command { offset_bytes, length_bytes, ..command });
+            self.send(at, &Command { offset_bytes, length_bytes, ..command }, sequence);
+        }
+    }
+
+    /// Submit a command to the device; `sequence` is its number in the undo log.
+    fn send(&mut self, at: Nanos, command: &Command, sequence: u64) {
+        if let Some(far) = &mut self.far_side {
+            far.send(command, sequence);
+        }
+        self.device.submit(at, command);
+        self.note_arrivals();
+    }
+
+    /// Let the undo log forget what has arrived at the far side; return the number there of the
+    /// first write that has not.
+    fn note_arrivals(&mut self) -> Option<u64> {
+        let far = self.far_side.as_mut()?;
+        let first = far.arrived(self.device.unsent().unwrap_or(0));
+        self.log.hold_from(first);
+        first
+    }
+
+    /// Note that a range is being changed.
+    fn note_change(&mut self, offset: u64, length: u64) {
+        if let Some(far) = &mut self.far_side {
+            far.note_change(offset, length);
         }
     }
 
@@ -308,6 +348,7 @@ impl Drive {
             }
             let mut completions = std::mem::take(&mut self.completions);
             self.device.advance(at, &mut completions);
+            self.note_arrivals();
             for done in completions.drain(..) {
                 self.depart(&done, departures);
             }
@@ -425,7 +466,11 @@ impl Drive {
 
     /// Take the next rebuild that has ended.
     pub fn take_rebuilt(&mut self) -> Option<Rebuilt> {
-        self.device.take_rebuilt()
+        let rebuilt = self.device.take_rebuilt();
+        if let Some(far) = self.far_side.as_mut().filter(|_| rebuilt.is_some_and(|of| of.is_resync)) {
+            far.sides = Sides::Both;
+        }
+        rebuilt
     }
 
     /// Return the bytes that rebuilds have written.
@@ -447,6 +492,13 @@ impl Drive {
         let mut random = Random::named(self.seed, &format!("cut {}", self.cuts));
         keep_lost(&mut self.volatile, loss.lost_bytes, &mut random);
         let cut = fate::cut(&mut self.log, &mut self.store, &self.durability, &self.volatile, &mut random);
+        self.far_side.iter_mut().for_each(|far| far.note_cut(loss.resyncs));
+        self.abandon(at, departures);
+        cut
+    }
+
+    /// Fail all requests under way and switch the power off.
+    fn abandon(&mut self, at: Nanos, departures: &mut Vec<Departure>) {
         let live = |number: &u32| !self.free.contains(number);
         for number in (0..self.slots.len() as u32).filter(live) {
             let Slot { request, arrived, .. } = self.slots[number as usize];
@@ -458,7 +510,6 @@ impl Drive {
         self.slowdown.clear();
         (self.power, self.reached, self.prune_at) = (Power::Off, at, UNDO_BYTES);
         self.cuts += 1;
-        cut
     }
 }
 

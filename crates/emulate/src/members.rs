@@ -35,7 +35,7 @@ impl Members {
     }
 
     /// Take ended rebuilds from the drive; `time`: its clock.
-    fn look(&mut self, drive: &mut Drive, time: DriveTime) {
+    pub(crate) fn look(&mut self, drive: &mut Drive, time: DriveTime) {
         while let Some(rebuilt) = drive.take_rebuilt() {
             let Rebuilt { at, since, drive: member, bytes, .. } = rebuilt;
             self.rebuilding.remove(&member);

@@ -19,6 +19,14 @@ pub fn refusals(spec: &RunSpec) -> Vec<Refusal> {
     refusals.extend(unnamed_losses(spec));
     for (name, event) in &spec.events {
         let member = event.fail.as_ref();
+        let replaced = event.replace.as_ref().and_then(|of| of.storage.as_ref());
+        let of = member.and_then(|of| of.storage.as_ref()).or(replaced);
+        if of.and_then(|of| spec.storage[of].model.as_ref()).is_some_and(|node| matches!(node, Node::Replica { .. })) {
+            let key = if member.is_some() { "fail" } else { "replace" };
+            let message =
+                "drives of a served block mirror do not fail yet; simulate it, or use an array without a mirror";
+            refusals.push(Refusal::new("not_served", &["event", name, key], message));
+        }
         if member.is_some_and(|member| member.channel.is_some()) {
             let message = "channels of a served drive do not fail yet; simulate it, or let a member fail";
             refusals.push(Refusal::new("not_served", &["event", name, "fail", "channel"], message));
@@ -53,11 +61,21 @@ fn unnamed_losses(spec: &RunSpec) -> Vec<Refusal> {
 }
 
 /// Return the part of a stack that is not served yet, by its key, with the remedy.
+///
+/// A block mirror is served as a whole storage: below another layer, commands are not those of the
+/// host, and what the far side has of them is unknown.
 pub fn unserved(node: &Node) -> Option<(&'static str, &'static str)> {
+    match node {
+        Node::Replica { of, .. } => without_mirror(of),
+        of => without_mirror(of),
+    }
+}
+
+fn without_mirror(node: &Node) -> Option<(&'static str, &'static str)> {
     match node {
         Node::Device { .. } => None,
         Node::Replica { .. } => {
-            Some(("replica", "a storage with a standby is not served yet; simulate it, or use one side"))
+            Some(("replica", "a standby inside a stack is not served yet; simulate it, or mirror the whole storage"))
         }
         Node::Partition { .. } => {
             Some(("partition", "functions of a shared drive are not served yet; simulate it, or use whole drives"))
@@ -67,6 +85,6 @@ pub fn unserved(node: &Node) -> Option<(&'static str, &'static str)> {
         | Node::Raid10 { of, .. }
         | Node::Raid5 { of, .. }
         | Node::OverProvisioned { of, .. }
-        | Node::Cache { of, .. } => unserved(of),
+        | Node::Cache { of, .. } => without_mirror(of),
     }
 }

@@ -8,7 +8,7 @@
 use crate::clock::{self, DriveTime};
 use crate::control::{self, Message};
 use crate::door::{Door, Request};
-use crate::drive::{Departure, Drive, Power};
+use crate::drive::{Departure, Drive, FailedOver, Power};
 use crate::fuse::Fuse;
 use crate::lateness::Lateness;
 use crate::members::Members;
@@ -161,6 +161,9 @@ impl<D: Door> Server<D> {
                     json!({})
                 }
                 Message::Bypass => {
+                    // Requests that wait for a cut link would never be answered.
+                    _ = self.drive.change_link(true, self.time.now(), &mut self.departures);
+                    self.depart()?;
                     self.drive.switch(Power::Bypass);
                     json!({})
                 }
@@ -176,6 +179,17 @@ impl<D: Door> Server<D> {
                     json!({})
                 }
                 Message::Cut => self.cut()?,
+                Message::FailOver => self.fail_over()?,
+                Message::TakeBack => {
+                    let lacks = self.drive.take_back(self.time.now(), &mut self.departures);
+                    self.depart()?;
+                    json!({ "missed": lacks.as_ref().err(), "lacks_bytes": lacks.ok() })
+                }
+                Message::Link(is_up) => {
+                    let changed = self.drive.change_link(is_up, self.time.now(), &mut self.departures);
+                    self.depart()?;
+                    json!({ "missed": changed.err() })
+                }
                 Message::Fail(member) => {
                     let was_alive = self.drive.fail(member, self.time.now(), &mut self.departures);
                     self.members.failed(member.filter(|_| was_alive));
@@ -219,6 +233,24 @@ impl<D: Door> Server<D> {
         Ok(answer)
     }
 
+    /// Lose the near side of a block mirror between two events of the drive.
+    fn fail_over(&mut self) -> std::io::Result<serde_json::Value> {
+        // A resync that has ended makes the far side whole.
+        self.members.look(&mut self.drive, self.time);
+        let failed_over = self.drive.fail_over(self.time.now(), &mut self.departures);
+        self.depart()?;
+        self.door.submit()?;
+        if failed_over.is_ok() {
+            self.door.switch(false)?;
+        }
+        Ok(match failed_over {
+            Err(missed) => json!({ "missed": missed }),
+            Ok(FailedOver { lost_writes, lost_bytes, dropped_writes, .. }) => {
+                json!({ "lost_writes": lost_writes, "lost_bytes": lost_bytes, "dropped_writes": dropped_writes })
+            }
+        })
+    }
+
     fn status(&mut self) -> serde_json::Value {
         let members = self.members.as_json(&mut self.drive, self.time);
         let (store, granted) = (self.drive.store(), self.pacer.granted);
@@ -237,6 +269,7 @@ impl<D: Door> Server<D> {
             "tail_ns": self.pacer.tail(),
             "real_time": granted.fifo, "processors_awake": granted.awake, "memory_locked": granted.locked,
             "members": members,
+            "mirror": self.drive.mirror(),
             "slowdown": self.drive.slowdown(self.time.now()),
             "corruption": self.drive.corruption(),
             "operations": self.lateness.as_json(),

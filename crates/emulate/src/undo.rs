@@ -24,9 +24,11 @@ pub(crate) struct Entry {
     pub(crate) offset: u64,
     pub(crate) length: u64,
     pub(crate) state: State,
-    /// Pages saved; a trim saves none.
+    /// Pages saved; a trim saves none unless a far side may lack it.
     saved: u32,
     pub(crate) is_trim: bool,
+    /// It has been answered: a flush of one side settles writes that another side still holds back.
+    is_answered: bool,
 }
 
 /// Page that was a hole.
@@ -44,6 +46,20 @@ pub struct UndoLog {
     free: Vec<u32>,
     /// Sequence number of the first entry.
     first: u64,
+    /// Entries from this sequence number on stay, durable or not: a far side lacks them.
+    held_from: Option<u64>,
+}
+
+/// Writes that a far side lacks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lacked {
+    /// Acknowledged writes, and their bytes.
+    pub(crate) writes: u64,
+    pub(crate) bytes: u64,
+    /// Writes not acknowledged.
+    pub(crate) dropped: u64,
+    /// Ranges of all of them, and of trims, from the newest to the oldest.
+    pub(crate) ranges: Vec<(u64, u64)>,
 }
 
 impl UndoLog {
@@ -72,13 +88,51 @@ impl UndoLog {
             self.saved.push_back(number);
             saved += 1;
         }
-        self.push(Entry { offset, length, state: State::UnderWay, saved, is_trim: false })
+        self.push(Entry { offset, length, state: State::UnderWay, saved, is_trim: false, is_answered: false })
     }
 
-    /// Enter a trim, which is never taken back.
+    /// Enter a trim, which no power cut takes back.
     pub(crate) fn open_trim(&mut self, offset: u64, length: u64) {
-        self.push(Entry { offset, length, state: State::Durable, saved: 0, is_trim: true });
+        self.push(Entry { offset, length, state: State::Durable, saved: 0, is_trim: true, is_answered: false });
         self.drop_durable();
+    }
+
+    /// Enter a trim with what it clears, which a far side may lack.
+    pub(crate) fn open_held_trim(&mut self, store: &Store, offset: u64, length: u64) {
+        let sequence = self.open(store, offset, length);
+        if let Some(entry) = self.entries.back_mut() {
+            (entry.state, entry.is_trim) = (State::Durable, true);
+        }
+        self.held_from = Some(self.held_from.unwrap_or(sequence));
+    }
+
+    /// Keep entries from a sequence number on, or none.
+    pub(crate) fn hold_from(&mut self, sequence: Option<u64>) {
+        self.held_from = sequence;
+        self.drop_durable();
+    }
+
+    /// Take back all entries from a sequence number on, which a far side lacks, and forget all.
+    pub(crate) fn unwind(&mut self, from: Option<u64>, store: &mut Store) -> Lacked {
+        let mut lacked = Lacked::default();
+        let count = from.map_or(0, |from| self.next().saturating_sub(from));
+        for (entry, place) in self.newest_first().take(count as usize) {
+            lacked.ranges.push((entry.offset, entry.length));
+            if entry.is_answered {
+                lacked.writes += 1;
+                lacked.bytes += entry.length;
+            } else {
+                lacked.dropped += u64::from(!entry.is_trim);
+            }
+            let saved = pieces(entry.offset, entry.length).take(entry.saved as usize);
+            for (number, (page, within, length)) in saved.enumerate() {
+                let old = self.saved(place + number).map(|page| &page[within..within + length]);
+                // The page has taken room before, or is a hole and stays one.
+                let _ = store.write(page * PAGE + within as u64, old.unwrap_or(&[0; PAGE as usize][..length]));
+            }
+        }
+        self.clear();
+        lacked
     }
 
     fn push(&mut self, entry: Entry) -> u64 {
@@ -89,7 +143,7 @@ impl UndoLog {
     /// Note that a write completed.
     pub(crate) fn set(&mut self, sequence: u64, state: State) {
         if let Some(entry) = sequence.checked_sub(self.first).and_then(|at| self.entries.get_mut(at as usize)) {
-            entry.state = state;
+            (entry.state, entry.is_answered) = (state, true);
         }
         self.drop_durable();
     }
@@ -113,7 +167,8 @@ impl UndoLog {
     }
 
     fn drop_durable(&mut self) {
-        while self.entries.front().is_some_and(|entry| entry.state == State::Durable) {
+        let held = self.held_from.unwrap_or(u64::MAX);
+        while self.first < held && self.entries.front().is_some_and(|entry| entry.state == State::Durable) {
             let Some(entry) = self.entries.pop_front() else { return };
             self.first += 1;
             for number in self.saved.drain(..entry.saved as usize) {
@@ -145,6 +200,7 @@ impl UndoLog {
     /// Forget all entries.
     pub(crate) fn clear(&mut self) {
         self.first = self.next();
+        self.held_from = None;
         self.entries.clear();
         self.free.extend(self.saved.drain(..).filter(|&number| number != HOLE));
     }

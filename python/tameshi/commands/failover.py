@@ -320,12 +320,13 @@ def prepare_machine() -> None:
 
 def fail_over(plan: PairPlan, trial: TrialPlan) -> TrialResult:
     """Assemble a pair, fail it over once, and remove it."""
-    from tameshi.pairs.assembly import assembled, place_of_pair
+    from tameshi.pairs.assembly import place_of_pair
+    from tameshi.pairs.mirror_assembly import any_assembled
     from tameshi.pairs.trial import run_trial
 
     with (
         place_of_pair() as place,
-        assembled(plan, place, f"pair-{os.getpid()}") as (pair, load),
+        any_assembled(plan, place, f"pair-{os.getpid()}") as (pair, load),
     ):
         return run_trial(pair, load, trial)
 

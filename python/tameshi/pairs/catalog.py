@@ -7,6 +7,14 @@ from typing import TypeVar
 
 from tameshi.core.errors import BadInput
 from tameshi.pairs.mariadb import MariaDBAsynchronous, MariaDBSemiSynchronous
+from tameshi.pairs.mirror import (
+    MariaDBAsynchronousMirror,
+    MariaDBBlockMirror,
+    MariaDBFarMemoryMirror,
+    PostgreSQLAsynchronousMirror,
+    PostgreSQLBlockMirror,
+    PostgreSQLFarMemoryMirror,
+)
 from tameshi.pairs.postgresql import (
     PostgreSQLOn,
     PostgreSQLRemoteApply,
@@ -28,6 +36,12 @@ REPLICATIONS: dict[str, Replication] = {
         PostgreSQLRemoteWrite(),
         PostgreSQLOn(),
         PostgreSQLRemoteApply(),
+        MariaDBBlockMirror(),
+        MariaDBFarMemoryMirror(),
+        MariaDBAsynchronousMirror(),
+        PostgreSQLBlockMirror(),
+        PostgreSQLFarMemoryMirror(),
+        PostgreSQLAsynchronousMirror(),
     )
 }
 

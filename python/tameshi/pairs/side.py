@@ -25,12 +25,11 @@ _KEPT_LINES = 5
 
 
 class PowerCutDrive(Protocol):
-    """Drive under a server that loses its power; `serve.ServedDrive` is one.
+    """Drive under a server that loses its power; `serve.ServedDrive` is one."""
 
-    `node`: its block device while it is attached.
-    """
-
-    node: Path | None
+    @property
+    def node(self) -> Path | None:
+        """Return its block device while it is attached."""
 
     def ask(self, message: str) -> dict[str, Any]:
         """Send the drive a message; return the answer."""

@@ -14,6 +14,7 @@ from tameshi.core import compiled
 from tameshi.core.clock import Clock
 from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.serve import block, file_system
+from tameshi.serve.faults import change_mirror
 from tameshi.serve.plans import ServePlan
 from tameshi.serve.server_process import ServerProcess
 from tameshi.serve.state import ROOT, State, identified
@@ -153,6 +154,14 @@ class ServedDrive:
         users = users_of([place for place in (self.point or self.node,) if place])
         kill_all(users)
         return {**cut, **self.restore_power(begin, kill=True), "killed": len(users)}
+
+    def fail_over(self) -> dict[str, Any]:
+        """Lose the near side of a block mirror; mount the far side; return the losses."""
+        begin = self._clock.now_ns()
+        losses = change_mirror(self, "fail_over")
+        users = users_of([place for place in (self.point or self.node,) if place])
+        kill_all(users)
+        return {**losses, **self.restore_power(begin, kill=True), "killed": len(users)}
 
     def restore_power(self, cut_ns: int, *, kill: bool) -> dict[str, Any]:
         """Take file system and device away, and bring them back as after a power cut.

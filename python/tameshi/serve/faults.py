@@ -24,6 +24,16 @@ CORRUPTION_REFUSED = {
 """Refusals of a corruption, by their codes."""
 
 
+MIRROR_REFUSED = {
+    "no_other_side": "there is no far side: serve a storage with `replica`; after a failover, take "
+    "the lost side back first",
+    "not_up_to_date": "the far side has not received all that it lacks: wait for the end of its "
+    "resync (`status`: `mirror`)",
+    "no_lost_side": "no side is lost: it comes back only after a failover",
+}
+"""Refusals of a block mirror, by their codes."""
+
+
 class Served(Protocol):
     """Served stack that takes messages."""
 
@@ -38,6 +48,8 @@ class Served(Protocol):
 def change_member(drive: Served, word: str, member: int) -> Mapping[str, Any]:
     """Fail or replace a member; return the states of all members. Raises `RunFailed` if refused."""
     drives = drive.plan.drives
+    if drive.plan.is_mirror:
+        raise RunFailed("drives of a block mirror do not fail; serve an array without a mirror")
     if drives == 1:
         raise RunFailed("a drive alone has no members; serve an array, or cut its power")
     if member not in range(drives):
@@ -49,6 +61,15 @@ def change_member(drive: Served, word: str, member: int) -> Mapping[str, Any]:
     if answer.get("was_alive") is False:
         raise RunFailed(f"member {member} has failed already")
     return dict(drive.ask("status")["members"])
+
+
+def change_mirror(drive: Served, message: str) -> dict[str, Any]:
+    """Send a message to a block mirror; return the answer. Raises `RunFailed` if refused."""
+    answer = drive.ask(message)
+    missed = answer.pop("missed", None)
+    if missed:
+        raise RunFailed(MIRROR_REFUSED.get(missed["code"], missed["code"]))
+    return answer
 
 
 def slow_down(drive: Served, message: str) -> Mapping[str, Any]:

@@ -13,6 +13,9 @@ FORMS = (
     "replace MEMBER",
     "slow FACTOR [SECONDS]",
     "corrupt KIND OFFSET LENGTH",
+    "failover",
+    "take-back",
+    "link cut|heal",
     "status",
     "reset",
 )
@@ -28,6 +31,10 @@ def parse_message(words: Sequence[str]) -> str:
             return word
         case ["fail" | "replace" as word, member] if member.isdecimal():
             return f"{word} {member}"
+        case ["failover" | "take-back" as word]:
+            return {"failover": "fail_over", "take-back": "take_back"}[word]
+        case ["link", "cut" | "heal" as change]:
+            return f"link {change}"
         case ["slow", factor]:
             return f"slow {_factor(factor)}"
         case ["slow", factor, seconds]:

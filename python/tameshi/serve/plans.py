@@ -76,6 +76,11 @@ class ServePlan:
         return dict(drive_in(self.node)[self.model])
 
     @property
+    def is_mirror(self) -> bool:
+        """Return whether the drive is a block mirror, with a far side across a link."""
+        return "replica" in self.node
+
+    @property
     def rotational(self) -> bool:
         """Return whether the drive is a disk."""
         return self.model == "hdd"

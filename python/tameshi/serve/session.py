@@ -13,7 +13,13 @@ from typing import Any
 
 from tameshi.serve.control import ControlSocket
 from tameshi.serve.drive import ServedDrive
-from tameshi.serve.faults import change_member, corrupt, refuse_unnamed_losses, slow_down
+from tameshi.serve.faults import (
+    change_member,
+    change_mirror,
+    corrupt,
+    refuse_unnamed_losses,
+    slow_down,
+)
 from tameshi.serve.kernel import become_subreaper, enter_private_namespace
 from tameshi.serve.plans import ServePlan
 from tameshi.serve.users import kill_all, started
@@ -74,6 +80,12 @@ class Session:
             return slow_down(self.drive, message)
         if word == "corrupt":
             return corrupt(self.drive, message)
+        if word in ("take_back", "link"):
+            return change_mirror(self.drive, message)
+        if word == "fail_over":
+            losses = self.drive.fail_over()
+            self._reap()
+            return losses
         if word != "cut":
             return self.drive.ask(message)
         refuse_unnamed_losses(self.plan)

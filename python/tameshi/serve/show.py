@@ -96,7 +96,8 @@ def status_line(now: Mapping[str, Any], before: Mapping[str, Any] | None = None)
     place = "memory" if now["store"] == "memory" else f"in {now['store']}"
     memory = f"{size_text(now['used_bytes'])} of {size_text(now['limit_bytes'])} {place}"
     refused = f", {now['refused_writes']} writes refused" if now["refused_writes"] else ""
-    states = (members_text(now["members"]), faults_text(now))
+    mirror = mirror_text(now["mirror"]) if now.get("mirror") else ""
+    states = (members_text(now["members"]), mirror, faults_text(now))
     return " | ".join(filter(None, (text, f"{memory}{refused}", *states)))
 
 
@@ -116,6 +117,17 @@ def members_text(members: Mapping[str, Any]) -> str:
         parts.append(f"rebuilding: {named['rebuilding']} ({written} written)")
     if members["is_broken"]:
         parts.append("data lost")
+    return ", ".join(parts)
+
+
+def mirror_text(mirror: Mapping[str, Any]) -> str:
+    """Return a phrase on the sides of a block mirror; empty if both are there."""
+    if mirror["sides"] == "alone":
+        return "one side is gone"
+    behind = mirror["behind_bytes"]
+    parts = [f"the far side is {size_text(behind)} behind"] if behind else []
+    parts += ["resync"] if mirror["sides"] == "resync" else []
+    parts += [] if mirror["link_is_up"] else ["the link is cut"]
     return ", ".join(parts)
 
 
@@ -141,6 +153,15 @@ def answer_text(words: Sequence[str], answer: Mapping[str, Any]) -> str:
             return slowdown_text(answer)
         case "corrupt":
             return corruption_text(answer)
+        case "failover":
+            return failover_text(answer)
+        case "take-back":
+            lacks = size_text(answer["lacks_bytes"])
+            return (
+                f"the lost side is back, and receives {lacks}; `tameshi serve ctl status` shows it"
+            )
+        case "link":
+            return f"the link is {'cut' if words[1] == 'cut' else 'up'}"
     return member_text(words, answer)
 
 
@@ -175,6 +196,18 @@ def member_text(words: Sequence[str], members: Mapping[str, Any]) -> str:
     else:
         then = "the others continue"
     return f"member {member} {'replaced' if word == 'replace' else 'failed'}; {then}"
+
+
+def failover_text(losses: Mapping[str, Any]) -> str:
+    """Return a sentence on the loss of a block mirror's near side."""
+    text = (
+        f"failover: {losses['lost_writes']} acknowledged writes are lost "
+        f"({size_text(losses['lost_bytes'])}); the far side has not received "
+        f"{losses['dropped_writes']} writes under way"
+    )
+    if losses.get("mounted_ns"):
+        text += f"; mounted after {format_value('latency', losses['mounted_ns'])}"
+    return text
 
 
 def cut_text(cut: Mapping[str, Any]) -> str:

@@ -26,8 +26,9 @@ seed = 1
 REFUSED = [
     (
         "standby",
-        'replica = { of = { device = "sas-15k-146gb" }, link = "tcp-1gbe" }',
-        "a storage with a standby is not served yet; simulate it, or use one side",
+        'replica = { of = { device = "sas-15k-146gb" }, link = "tcp-1gbe" }\n[event.out]\n'
+        'at = "100 ms"\nfail = { member = 0 }',
+        "drives of a served block mirror do not fail yet",
     ),
     (
         "partition",

@@ -31,7 +31,7 @@ REFUSED = [
     ("file as mount point", ["null", "--at", "{full}/precious"], "not a directory"),
     ("no parent", ["null", "--at", "{full}/a/b"], "no directory"),
     ("no capacitor", ["null", "--without-capacitor"], "no capacitor"),
-    ("unknown message", ["ctl", "melt"], "corrupt KIND OFFSET LENGTH, status or reset"),
+    ("unknown message", ["ctl", "melt"], "link cut|heal, status or reset"),
     ("slow by nothing", ["ctl", "slow"], "slow FACTOR [SECONDS]"),
     ("speed-up", ["ctl", "slow", "0.5"], "a factor from 1 to 1000; 1 ends it"),
     ("slow by a word", ["ctl", "slow", "auto"], "a factor from 1 to 1000; 1 ends it"),
@@ -154,6 +154,9 @@ def test_cut_is_told_with_losses_and_recovery() -> None:
         (["slow", "1.25", "0.5"], "slow 1.25 500000000"),
         (["corrupt", "flip", "1GiB", "4KiB"], "corrupt flip 1073741824 4096"),
         (["corrupt", "error", "0", "512"], "corrupt error 0 512"),
+        (["failover"], "fail_over"),
+        (["take-back"], "take_back"),
+        (["link", "cut"], "link cut"),
     ],
 )
 def test_message_has_numbers_without_units(words: list[str], message: str) -> None:

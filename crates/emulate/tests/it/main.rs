@@ -3,6 +3,7 @@
 mod cuts;
 mod drives;
 mod faults;
+mod mirrors;
 mod storages;
 mod store;
 mod support;

@@ -172,6 +172,28 @@ pub trait Model {
 
     /// Remove the link in front of the device: its user runs next to it from `now` on.
     fn remove_link(&mut self, _now: Nanos) {}
+
+    /// Return the writes and trims that have not arrived at the far side of a replica; `None`
+    /// without a far side. They are the newest ones: none overtakes another on the link.
+    fn unsent(&self) -> Option<u64> {
+        self.inner()?.unsent()
+    }
+
+    /// Cut the link to the far side of a replica at `now`, or let it carry again. A cut link
+    /// carries nothing, either way; what was on its way is sent again, in its order. Returns
+    /// whether there is a link.
+    fn change_link(&mut self, is_up: bool, now: Nanos) -> bool {
+        self.inner_mut().is_some_and(|inner| inner.change_link(is_up, now))
+    }
+
+    /// Bring the lost side of a replica back as its far side after a failover. It lacks the ranges,
+    /// each as offset and length in bytes, and receives them as after a power cut.
+    ///
+    /// # Errors
+    /// No side is lost.
+    fn take_back(&mut self, _lacks: &[(u64, u64)], _now: Nanos) -> Result<(), Reason> {
+        Err(Reason::new("no_lost_side"))
+    }
 }
 
 /// Inner device of a device that has none.

@@ -113,6 +113,7 @@ forward! {
         behind_bytes() -> Option<u64>;
         unwritten(writes: &mut Vec<(u64, u64)>);
         volatile_ranges(ranges: &mut Vec<(u64, u64)>);
+        unsent() -> Option<u64>;
     }
     exclusive {
         submit(now: Nanos, command: &Command) => is_advanced(now);
@@ -128,6 +129,8 @@ forward! {
         grant(function: &Function);
         prioritize(priorities: &[Priority]);
         remove_link(now: Nanos);
+        change_link(is_up: bool, now: Nanos) -> bool;
+        take_back(lacks: &[(u64, u64)], now: Nanos) -> Result<(), Reason>;
     }
 }
 

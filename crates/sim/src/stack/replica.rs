@@ -46,6 +46,10 @@ pub struct Replica<D> {
     outbound: VecDeque<(Nanos, u32)>,
     /// Completions on their way back, in the order of arrival.
     inbound: VecDeque<DeviceCompletion>,
+    /// Writes and trims on their way there.
+    unsent: u64,
+    /// True while the link carries nothing.
+    is_cut: bool,
     device: D,
     done: Vec<DeviceCompletion>,
 }
@@ -70,6 +74,8 @@ impl<D: Model> Replica<D> {
             crossings: Slab::default(),
             outbound: VecDeque::new(),
             inbound: VecDeque::new(),
+            unsent: 0,
+            is_cut: false,
             device,
             done: Vec::new(),
         })
@@ -87,6 +93,7 @@ impl<D: Model> Replica<D> {
     fn arrive(&mut self, now: Nanos, crossing: u32) {
         let of = self.crossings.get_mut(crossing);
         let command = Command { id: u64::from(crossing), ..of.command };
+        self.unsent -= u64::from(is_data(&command));
         if self.answers_from_memory && command.kind == CommandKind::Write {
             of.is_answered = true;
             let breakdown = Breakdown { queue: of.queue, link: of.link + self.back, ..Breakdown::default() };
@@ -117,10 +124,30 @@ impl<D: Model> Replica<D> {
         let at = done.at + queue + link;
         let Crossing { command, submitted, .. } = crossing;
         let done = DeviceCompletion { command, submitted, at, breakdown, failed: done.failed };
-        if queue + link == 0 && self.inbound.front().is_none_or(|other| other.at > at) {
+        if queue + link == 0 && !self.is_cut && self.inbound.front().is_none_or(|other| other.at > at) {
             completions.push(done);
         } else {
             self.insert(done);
+        }
+    }
+
+    /// Send a command; it waits before a cut link.
+    fn send(&mut self, now: Nanos, crossing: u32) {
+        let of = *self.crossings.get_mut(crossing);
+        let (queue, link) = match of.command.kind {
+            CommandKind::Read => (0, self.there),
+            CommandKind::Write => self.cross(0, now, of.command.length_bytes),
+            // They refer to earlier writes, which they must not overtake.
+            CommandKind::Flush | CommandKind::Trim => self.cross(0, now, 0),
+        };
+        let waited = now - of.submitted;
+        *self.crossings.get_mut(crossing) = Crossing { queue: waited + queue, link, ..of };
+        let arrives = now + queue + link;
+        if arrives == now {
+            self.arrive(now, crossing);
+        } else {
+            let place = self.outbound.partition_point(|(at, _)| *at <= arrives);
+            self.outbound.insert(place, (arrives, crossing));
         }
     }
 
@@ -145,27 +172,20 @@ impl<D: Model> Model for Replica<D> {
     }
 
     fn submit(&mut self, now: Nanos, command: &Command) {
-        let (queue, link) = match command.kind {
-            CommandKind::Read => (0, self.there),
-            CommandKind::Write => self.cross(0, now, command.length_bytes),
-            // They refer to earlier writes, which they must not overtake.
-            CommandKind::Flush | CommandKind::Trim => self.cross(0, now, 0),
-        };
-        let crossing =
-            self.crossings.insert(Crossing { command: *command, submitted: now, queue, link, is_answered: false });
-        let arrives = now + queue + link;
-        if arrives == now {
-            self.arrive(now, crossing);
+        let crossing = Crossing { command: *command, submitted: now, queue: 0, link: 0, is_answered: false };
+        let crossing = self.crossings.insert(crossing);
+        self.unsent += u64::from(is_data(command));
+        if self.is_cut {
+            self.outbound.push_back((Nanos::MAX, crossing));
         } else {
-            let place = self.outbound.partition_point(|(at, _)| *at <= arrives);
-            self.outbound.insert(place, (arrives, crossing));
+            self.send(now, crossing);
         }
     }
 
     #[inline(never)]
     fn next_wake(&self) -> Option<Nanos> {
-        let there = self.outbound.front().map(|(at, _)| *at);
-        let back = self.inbound.front().map(|done| done.at);
+        let there = self.outbound.front().map(|(at, _)| *at).filter(|_| !self.is_cut);
+        let back = self.inbound.front().map(|done| done.at).filter(|_| !self.is_cut);
         [there, back, self.device.next_wake()].into_iter().flatten().min()
     }
 
@@ -175,9 +195,10 @@ impl<D: Model> Model for Replica<D> {
             if at == now && completions.len() > before {
                 return;
             }
-            if let Some(done) = self.inbound.pop_front_if(|done| done.at <= at) {
+            let carries = !self.is_cut;
+            if let Some(done) = self.inbound.pop_front_if(|done| carries && done.at <= at) {
                 completions.push(done);
-            } else if let Some((_, crossing)) = self.outbound.pop_front_if(|(arrives, _)| *arrives <= at) {
+            } else if let Some((_, crossing)) = self.outbound.pop_front_if(|(arrives, _)| carries && *arrives <= at) {
                 self.arrive(at, crossing);
             } else {
                 let mut done = std::mem::take(&mut self.done);
@@ -200,6 +221,32 @@ impl<D: Model> Model for Replica<D> {
         self.answers_from_memory = false;
         self.cancel_transfers(now);
         self.inbound.iter_mut().for_each(|done| done.at = now);
+        if std::mem::take(&mut self.is_cut) {
+            self.outbound.iter_mut().for_each(|(arrives, _)| *arrives = now);
+        }
+    }
+
+    fn unsent(&self) -> Option<u64> {
+        Some(self.unsent)
+    }
+
+    fn change_link(&mut self, is_up: bool, now: Nanos) -> bool {
+        if is_up && self.is_cut {
+            self.is_cut = false;
+            let back = now + self.back;
+            for done in &mut self.inbound {
+                let at = done.at.max(back);
+                done.breakdown.queue += at - done.at;
+                done.at = at;
+            }
+            for (_, crossing) in std::mem::take(&mut self.outbound) {
+                self.send(now, crossing);
+            }
+        } else if !is_up {
+            self.is_cut = true;
+            self.cancel_transfers(now);
+        }
+        true
     }
 
     fn unwritten(&self, writes: &mut Vec<(u64, u64)>) {
@@ -212,8 +259,14 @@ impl<D: Model> Model for Replica<D> {
         self.crossings.clear();
         self.outbound.clear();
         self.inbound.clear();
+        self.unsent = 0;
         self.device.lose_power(now)
     }
+}
+
+/// Return whether a command changes data.
+fn is_data(command: &Command) -> bool {
+    matches!(command.kind, CommandKind::Write | CommandKind::Trim)
 }
 
 #[cfg(test)]

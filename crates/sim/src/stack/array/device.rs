@@ -1,7 +1,8 @@
 //! Array as a device: commands, faults, and what is reported.
 
-use super::Array;
 use super::parts::{Op, Owner};
+use super::rebuild::Stretch;
+use super::{Array, Gone};
 use crate::device::loss::{Loss, Rebuilt};
 use crate::device::{DeviceCompletion, Model, NoDevice};
 use crate::stack::member::Member;
@@ -65,7 +66,7 @@ impl<D: Member> Model for Array<D> {
     }
 
     fn fail_over(&mut self, now: Nanos) -> Result<Loss, Reason> {
-        if self.alone {
+        if self.gone.is_some() {
             return Err(Reason::new("no_other_side"));
         }
         let waiting: Vec<(u32, Op)> = self.ops.iter().map(|(number, op)| (number, *op)).collect();
@@ -75,16 +76,52 @@ impl<D: Member> Model for Array<D> {
             op.copy.into_iter().for_each(|copy| self.members.pass_on(copy, Owner::Abandoned));
         }
         self.rebuilds.cancel();
-        self.members.fail(0, &mut Vec::new(), now);
+        let mut device = self.members.fail(0, &mut Vec::new(), now);
+        device.iter_mut().for_each(|device| _ = device.lose_power(now));
+        self.gone = Some(Gone { device, link: self.link.take() });
         if let Some(far) = self.members.device_mut(1) {
             far.remove_link(now);
         }
         self.members.look(1);
-        (self.link, self.alone) = (None, true);
         self.clear_ops();
         let loss = Loss { outstanding: waiting.len() as u64, lost_writes, lost_bytes, ..Loss::default() };
         self.fail_ops(waiting.into_iter().map(|(_, op)| op).collect(), now);
         Ok(loss)
+    }
+
+    fn take_back(&mut self, lacks: &[(u64, u64)], now: Nanos) -> Result<(), Reason> {
+        let whole = |gone: &mut Gone<D>| gone.device.is_some() && gone.link.is_some();
+        let Some(Gone { device: Some(device), link: Some((link, protocol)) }) = self.gone.take_if(whole) else {
+            return Err(Reason::new("no_lost_side"));
+        };
+        self.members.exchange();
+        let far = D::behind_link(&link, protocol, device).expect("this link was made at the beginning");
+        self.members.replace(1, far, now);
+        self.members.set_filled(1, u64::MAX);
+        self.link = Some((link, protocol));
+        let stretch = |&(offset_bytes, length_bytes)| Stretch { offset_bytes, length_bytes, is_acknowledged: true };
+        self.rebuilds.resync(lacks.iter().map(stretch).collect(), &self.members, &mut Loss::default(), now);
+        Ok(())
+    }
+
+    fn unsent(&self) -> Option<u64> {
+        self.link?;
+        self.members.device(1)?.unsent()
+    }
+
+    fn change_link(&mut self, is_up: bool, now: Nanos) -> bool {
+        let far = self.link.and_then(|_| self.members.device_mut(1));
+        let Some(far) = far else { return false };
+        let has_link = far.change_link(is_up, now);
+        self.members.look(1);
+        has_link
+    }
+
+    /// The far side of a replica keeps its power when the near side loses it.
+    fn volatile_ranges(&self, ranges: &mut Vec<(u64, u64)>) {
+        if let Some(near) = self.members.device(0).filter(|_| self.link.is_some()) {
+            near.volatile_ranges(ranges);
+        }
     }
 
     fn prefetch(&self, command: &Command) {
@@ -131,7 +168,7 @@ impl<D: Member> Model for Array<D> {
 
     fn replace(&mut self, drive: u32, now: Nanos) -> Result<(), Reason> {
         let member = drive / self.drives;
-        if self.alone && member == 0 {
+        if self.gone.is_some() && member == 0 {
             return Err(Reason::new("member_gone").with("member", drive));
         }
         match self.members.device_mut(member) {

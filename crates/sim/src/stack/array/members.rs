@@ -290,8 +290,8 @@ impl<D: Model> Members<D> {
         Some((part, breakdown))
     }
 
-    /// Fail a member; append the owners of its parts.
-    pub(super) fn fail(&mut self, member: u32, owners: &mut Vec<Owner>, now: Nanos) {
+    /// Fail a member; append the owners of its parts. Returns its device.
+    pub(super) fn fail(&mut self, member: u32, owners: &mut Vec<Owner>, now: Nanos) -> Option<D> {
         let lost: Vec<u32> =
             self.parts.iter().filter(|(_, part)| part.member == member).map(|(number, _)| number).collect();
         for number in lost {
@@ -301,8 +301,25 @@ impl<D: Model> Members<D> {
         }
         let dead = &mut self.members[member as usize];
         (dead.drawn_before_nj, dead.not_drawn_nj) = (dead.drawn_nj(now).unwrap_or(0), 0);
-        (dead.device, dead.outstanding, dead.asked) = (None, 0, [0; 2]);
+        let device = dead.device.take();
+        (dead.outstanding, dead.asked) = (0, [0; 2]);
         self.look(member as usize);
+        device
+    }
+
+    /// Exchange the first two members, with their parts.
+    pub(super) fn exchange(&mut self) {
+        self.members.swap(0, 1);
+        let numbers: Vec<u32> = self.parts.iter().map(|(number, _)| number).collect();
+        for number in numbers {
+            let part = self.parts.get_mut(number);
+            part.member = match part.member {
+                0 => 1,
+                1 => 0,
+                other => other,
+            };
+        }
+        self.next = self.first_to_wake();
     }
 
     /// Put a new device in a member's place; none of its bytes are valid.

@@ -41,6 +41,13 @@ use tameshi_spec::profile;
 use tameshi_spec::run::{Link, Rebuild};
 use tameshi_spec::study::Protocol;
 
+/// Lost side of a replica: its device, unless that was dead, and the link to it.
+#[derive(Debug)]
+struct Gone<D> {
+    device: Option<D>,
+    link: Option<(Link, Protocol)>,
+}
+
 /// Device made of members.
 #[derive(Debug)]
 pub struct Array<D> {
@@ -58,8 +65,8 @@ pub struct Array<D> {
     rebuilds: Rebuilds,
     /// Link in front of each member but the first, and the protocol across it.
     link: Option<(Link, Protocol)>,
-    /// True if the far side serves alone because the near side's machine is gone.
-    alone: bool,
+    /// Side that is gone with its machine, while the far side serves alone.
+    gone: Option<Gone<D>>,
     /// Writes and bytes lost with a dead near side and not yet reported.
     lost: (u64, u64),
     /// Buffers reused by each plan and each advance.
@@ -81,7 +88,7 @@ impl<D: Member> Array<D> {
             rebuilds: Rebuilds::new(settings, spares.member().capacity().0),
             spares,
             link: None,
-            alone: false,
+            gone: None,
             lost: (0, 0),
             pieces: Vec::new(),
             done: Vec::new(),
@@ -275,7 +282,7 @@ impl<D: Member> Array<D> {
         if member == 0 {
             self.lose_resync(now);
         }
-        self.members.fail(member, &mut owners, now);
+        _ = self.members.fail(member, &mut owners, now);
         self.rebuilds.member_failed(member, &mut self.members, now);
         if matches!(self.layout, Layout::Parity { .. }) {
             // Data read for a write may not suffice any more.
