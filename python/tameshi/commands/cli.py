@@ -27,9 +27,9 @@ COMMANDS = {
     "devices": "List profiles of drives, arrays, hosts and links, or show one with its sources.",
     "serve": "Serve a simulated drive as a real block device, and cut its power.",
     "hosts": "Make hosts as network namespaces, with links between them; show and remove them.",
-    "failover": "Fail real pairs of servers over under load: outage, lost commits, costs.",
+    "failover": "Fail real servers over under load: outage, lost commits, costs.",
     "doctor": "Check which worlds this machine can run, what is missing and how to install it.",
-    "worker": "Start a worker of a Dask cluster that may measure on this host.",
+    "worker": "Start a worker that makes runs of a cluster on this host, until it is stopped.",
     "verify": "Check that a storage still holds the acknowledged writes of a run.",
 }
 

@@ -31,6 +31,7 @@ CALLS = {
     "serve": (("serve", "nosuch"), 2, "serve: there is no such profile"),
     "hosts": (("hosts", "link", "a"), 2, "link"),
     "failover": (("failover", "nosuch"), 2, "mariadb-semi-synchronous"),
+    "worker": (("worker", "nosuch"), 2, "this names no scheduler"),
     "predictions": (("predictions", "--studies", "empty"), 0, "nothing to predict"),
 }
 

@@ -323,6 +323,7 @@ REASONS = {
         "the server was down or shutting down",
         "サーバーは停止中、または停止の途中",
     ),
+    "no_lost_side": ("no side of the pair is lost", "ペアのどちらの側も失われていない"),
     "no_other_side": ("the pair has lost its other side", "ペアのもう一方の側はすでにない"),
     "nothing_to_replace": ("this device has no members to replace", "交換できるメンバーがない"),
     "no_channels": ("only flash drives have channels", "チャネルがあるのはフラッシュドライブのみ"),
