@@ -66,8 +66,9 @@ class FakeFuture:
 
     def finish(self, worker: str = FIRST, **changes: Any) -> None:
         """Return the records of all runs, which were made by a worker."""
-        runs = [self.client.record(identity) for identity in self.identities]
-        self.end("finished", {"worker": worker, "runs": runs, "left": [], **changes})
+        if "runs" not in changes:
+            changes["runs"] = [self.client.record(identity) for identity in self.identities]
+        self.end("finished", {"worker": worker, "left": [], **changes})
 
 
 @dataclass(eq=False)
