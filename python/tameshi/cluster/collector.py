@@ -20,7 +20,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from tameshi import guard
-from tameshi.cluster import remote, shared
+from tameshi.cluster import remote, scheduler, shared
 from tameshi.cluster.batches import LIMIT_S, Backlog
 from tameshi.cluster.members import Members
 from tameshi.core.errors import RunFailed, TameshiError, counted
@@ -158,14 +158,8 @@ class Collector:
 
     def _is_connected(self) -> bool:
         """Return whether the scheduler answers; raise `RunFailed` if Dask has given up."""
-        status = self.client.status
-        if status == "closed":
-            raise RunFailed(
-                "the scheduler of the cluster is gone",
-                where=self.client.scheduler.address if self.client.scheduler else "",
-                hint="Finished runs are kept. Start it again; the same command resumes.",
-            )
-        if status != "running":
+        hint = "Finished runs are kept. Start it again; the same command resumes."
+        if not scheduler.answers(self.client, hint):
             self._cut_off()
             return False
         if self.is_cut_off:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from tameshi.cluster import measuring, remote
+from tameshi.cluster import measuring, remote, scheduler
 from tameshi.core import compiled
 from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.record import store
@@ -89,15 +89,8 @@ class FleetRuns:
 
     def _is_connected(self) -> bool:
         """Return whether the scheduler answers; raise `RunFailed` if Dask has given up."""
-        status = self.client.status
-        if status == "closed":
-            raise RunFailed(
-                "the scheduler of the cluster is gone",
-                where=self.client.scheduler.address if self.client.scheduler else "",
-                hint="Finished runs are kept. Start it and the hosts' workers again; the same "
-                "command resumes.",
-            )
-        if status != "running":
+        again = "Start it and the hosts' workers again; the same command resumes."
+        if not scheduler.answers(self.client, f"Finished runs are kept. {again}"):
             if not self.is_cut_off:
                 self.is_cut_off = True
                 self.session.display.say("the connection to the scheduler is lost: waiting for it")
