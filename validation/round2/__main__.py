@@ -31,14 +31,14 @@ from validation.round2 import ROUND2, intervals, naive_studies, profiles
 
 app = typer.Typer(add_completion=False)
 NAIVE = PAGES / "predictions-round2-naive.csv"
+SIMULATED = PAGES / "predictions-round2-simulated.csv"
+"""Predictions as simulated; corrected.py makes the predictions of them."""
 KNOWN = PAGES / "known-round2.csv"
 
 
 @app.command()
 def round2_command(
-    to: Annotated[Path, typer.Option(help="File of the predictions.")] = (
-        PAGES / "predictions-round2.csv"
-    ),
+    to: Annotated[Path, typer.Option(help="File of the predictions.")] = (SIMULATED),
     out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path(
         "tameshi-results/round2"
     ),

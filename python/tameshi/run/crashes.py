@@ -1,4 +1,4 @@
-"""Crashes of a database that a study asks for: server killed, or power cut, then restart.
+"""Crashes of a database that a study asks for: server killed, power cut, or host lost; then restart.
 
 At the end of the run, a check compares acknowledged transactions with the database; its verdict
 reports losses.
@@ -20,7 +20,9 @@ from tameshi.record.events import append_event
 from tameshi.run.event_times import EventTimes, time_of_event
 from tameshi.servers.private import PrivateServer
 
-How = Literal["kill", "power_cut"]
+How = Literal["kill", "power_cut", "failover"]
+Wait = Callable[[], object]
+"""Wait until the standby starts its server."""
 
 LET_GO_SECONDS = 60.0
 """Time in s for clients to disconnect, and for an embedded database's clients to close its
@@ -50,14 +52,18 @@ def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Cra
             crashes.append(Crash(name, at_ns, phases, "kill", down_ns))
         elif event.power_cut is not None:
             crashes.append(Crash(name, at_ns, phases, "power_cut", 0))
+        elif event.failover is not None:
+            down_ns = compiled.nanoseconds(event.failover.down or "0 s")
+            crashes.append(Crash(name, at_ns, phases, "failover", down_ns))
     return sorted(crashes, key=lambda crash: crash.at_ns)
 
 
 class Crashes:
     """Crashes and restarts of a server, from `begin` to the end of `with`.
 
-    `cut` cuts the power of server and storage, and brings the storage back. One thread performs
-    them all: a server dies with the thread that started it.
+    `cut` cuts the power of server and storage, and brings the storage back; `fail_over` loses both,
+    waits, and brings the other side of the storage. One thread performs them all: a server dies
+    with the thread that started it.
     """
 
     def __init__(
@@ -68,8 +74,10 @@ class Crashes:
         crashes: Sequence[Crash],
         stopped: Callable[[], bool],
         clock: Clock = WALL,
+        fail_over: Callable[[Wait], None] | None = None,
     ) -> None:
         self._clock = clock
+        self._fail_over = fail_over
         self._folder = folder
         self._server = server
         self._cut_power = cut
@@ -130,8 +138,8 @@ class Crashes:
                 self._server.kill()
                 self._clock.wait(self._left, crash.down_ns)
             else:
-                tell(crash.how)
-                self._cut()
+                tell("power_cut")
+                self._lose(crash)
             start_ns = self._clock.now_ns()
             self._server.start()
         except (TameshiError, OSError) as error:
@@ -150,11 +158,16 @@ class Crashes:
         )
         tell("back")
 
-    def _cut(self) -> None:
+    def _lose(self, crash: Crash) -> None:
+        """Lose server and storage; return with the storage, or its other side, in place."""
         if not self._clock.wait(self._let_go, LET_GO_SECONDS * 1e9):
             raise RunFailed(f"the clients did not hear of the power cut in {LET_GO_SECONDS:g} s")
         self._let_go.clear()
-        self._cut_power()
+        if crash.how == "failover":
+            assert self._fail_over
+            self._fail_over(lambda: self._clock.wait(self._left, crash.down_ns))
+        else:
+            self._cut_power()
 
     def _fail(self, why: str) -> None:
         self.failure = self.failure or why

@@ -280,7 +280,12 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
         if isinstance(database, Database):
             stopped = session.stopping.is_set
             cut = partial(task.drives.cut, database) if task.drives else database.cut_power
-            crashes = Crashes(folder, database.server, cut, planned, stopped, task.clock)
+            fail_over = None
+            if task.drives:
+                fail_over = partial(task.drives.fail_over, database, task.spec.database.storage)
+            crashes = Crashes(
+                folder, database.server, cut, planned, stopped, task.clock, fail_over
+            )
             stack.enter_context(crashes)
         message = {
             "address": database.address,

@@ -20,12 +20,14 @@ from tameshi.core.errors import RunFailed
 from tameshi.core.spec_types import RunSpec
 from tameshi.hosts.sweep import sweep_all_hosts
 from tameshi.record.events import append_event
+from tameshi.run.crashes import Wait
 from tameshi.run.database import Database
 from tameshi.run.drive_faults import DriveFaults, drive_faults_of
 from tameshi.run.preflight import Examined, placed
 from tameshi.run.sampler import read_devices
 from tameshi.run.served_storages import serve_plan, verifies
 from tameshi.serve.drive import ServedDrive
+from tameshi.serve.faults import change_mirror
 from tameshi.serve.kernel import enter_private_namespace
 from tameshi.serve.sweep import sweep_all
 
@@ -113,6 +115,21 @@ class Drives:
         for name, lost in losses.items():
             lost.pop("ranges", None)
             append_event(self._folder, begin_ns - self._t0_ns, "drive_cut", storage=name, **lost)
+
+    def fail_over(self, database: Database, storage: str, wait: Wait) -> None:
+        """Lose server and near side of a block mirror; return with its far side mounted.
+
+        `wait` returns when the standby begins.
+        """
+        begin_ns = self._clock.now_ns()
+        drive = self._drives[storage]
+        lost = change_mirror(drive, "fail_over")
+        database.server.kill()
+        with database.let_go():
+            wait()
+            lost |= drive.restore_power(self._clock.now_ns(), kill=False)
+        t_ns = begin_ns - self._t0_ns
+        append_event(self._folder, t_ns, "drive_failed_over", storage=storage, **lost)
 
     def failure(self) -> str | None:
         """Return why the run is void, if a drive was the cause."""

@@ -75,6 +75,22 @@ def test_power_cut_loses_nothing_acknowledged(tmp_path: Path, engine: str) -> No
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.parametrize("engine", ["mariadb", pytest.param("sqlite", marks=pytest.mark.soak)])
+def test_failover_to_the_far_side_loses_nothing_acknowledged(tmp_path: Path, engine: str) -> None:
+    mirror = 'replica = { of = { device = "sata-ssd-480gb" }, link = "tcp-10gbe" }\n'
+    text = database(engine, "sata-ssd-480gb").replace('device = "sata-ssd-480gb"\n', mirror)
+    out = run(tmp_path, text.replace("power_cut = {}", 'failover = { down = "300 ms" }'))
+    (lost,) = events(out, "drive_failed_over")
+    assert lost["mounted_ns"] > 0 and not lost["lost_writes"]
+    (crash,) = events(out, "crash")
+    assert crash["how"] == "failover" and crash["away_ns"] > 300_000_000 + lost["mounted_ns"]
+    (outage,) = events(out, "outage")
+    assert outage["outage"]["first_success_ns"] > crash["t_ns"] + crash["away_ns"] - 100_000_000
+    (check,) = events(out, "check")
+    assert check["holds"] and check["ledger"]["acknowledged"] > 10
+
+
+@pytest.mark.timeout(300)
 def test_study_catches_a_drive_that_ignores_flushes(tmp_path: Path) -> None:
     text = on_weak_drive("mariadb") + MORE_CUTS
     text = text.replace("4 s", "15 s").replace("without", "ignores_flush = true\nwithout")

@@ -162,7 +162,7 @@ pub(crate) fn injected(world: World, has_programs: bool) -> &'static [&'static s
         World::Simulated => &["fail", "replace", "power_cut"],
         World::Measured if has_programs => &["kill", "power_cut"],
         World::Measured => &[],
-        World::Emulated if has_programs => &["fail", "replace", "power_cut", "kill"],
+        World::Emulated if has_programs => &["fail", "replace", "power_cut", "kill", "failover"],
         World::Emulated => &["fail", "replace"],
     }
 }
