@@ -133,7 +133,7 @@ def _date(client: Any, name: str) -> float:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("engine", ["mariadb", "postgresql"])
+@pytest.mark.parametrize("engine", ["mariadb", pytest.param("postgresql", marks=pytest.mark.soak)])
 def test_power_cut_in_slow_motion_loses_nothing(tmp_path: Path, engine: str) -> None:
     text = database(engine, "sas-15k-146gb").replace("1 GiB", "512 MiB").replace("4 s", "3 s")
     begin_s = time.monotonic()
