@@ -215,15 +215,18 @@ def of_drives() -> Iterator[tuple[str, ...]]:
 def of_databases() -> Iterator[tuple[str, ...]]:
     """Yield the lines of databases: of each family and program, and of pairs."""
 
-    def width(family: str, word: str, without: str) -> float:
-        return quantile(database_error.evidence(family, word, without)[1])
+    def width(family: str, word: str, slow_syncs: bool, without: str) -> float:
+        found = database_error.evidence(family, word, without, slow_syncs=slow_syncs)
+        return quantile(found[1])
 
-    by_kind: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    by_kind: dict[tuple[str, str, bool], list[tuple[str, float]]] = {}
     for each in database_error.known():
-        kind = each.facts.workload.partition(" ")[0], each.family
+        kind = each.facts.workload.partition(" ")[0], each.family, each.facts.has_slow_syncs
         by_kind.setdefault(kind, []).append((each.experiment, abs(each.off)))
-    for (word, family), own in sorted(by_kind.items()):
-        yield covered(f"{word}: {family.replace('_', ' ')}", own, partial(width, family, word))
+    for (word, family, slow_syncs), own in sorted(by_kind.items()):
+        name = f"{word}: {family.replace('_', ' ')}"
+        name += ", MySQL on flash without a capacitor" if slow_syncs else ""
+        yield covered(name, own, partial(width, family, word, slow_syncs))
     for change in database_facts.CHANGES:
         pairs = database_error.pairs(database_error.RATE, change)
         if pairs:

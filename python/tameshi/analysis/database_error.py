@@ -112,13 +112,20 @@ def _row(row: Mapping[str, str]) -> Known:
     return Known(row["experiment"], facts, row["metric"], *ends)
 
 
-def evidence(family: str, workload: str, without: str = "") -> tuple[list[Known], Offs]:
+def evidence(
+    family: str, workload: str, without: str = "", *, slow_syncs: bool = False
+) -> tuple[list[Known], Offs]:
     """Return the figures that bound one of a family, and how far each is off.
 
     Those of the same program if three experiments have some, else of all programs, else rates
-    besides; besides tails, those of drives. `without`: an experiment that is left out.
+    besides; besides tails, those of drives. `without`: an experiment that is left out. Figures with
+    slow syncs (`Facts.has_slow_syncs`) count for such ones alone.
     """
-    rows = [each for each in known() if each.experiment != without]
+    rows = [
+        each
+        for each in known()
+        if each.experiment != without and (slow_syncs or not each.facts.has_slow_syncs)
+    ]
     of_family = [each for each in rows if each.family == family]
     word = workload.partition(" ")[0]
     same = [each for each in of_family if each.facts.workload.partition(" ")[0] == word]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,9 @@ FOREIGN_KEY_BYTES = 12_600_000
 OLTP_ROW_BYTES = 245
 """Size of a sysbench row with its page's free sixteenth and its index entry."""
 ROOM_IN_PAGE, PAGE_BYTES, ROW_EXTRA_BYTES = 15_240, 16_384, 32
+UNPROTECTED = "flash without capacitor"
+SYNCS_TIMES = "mysql"
+"""Begin of the profiles whose syncs commit a file's times, too (`fsync`)."""
 MODELS = ("hdd", "flash", "xpoint", "volume", "null")
 COUNTED = ("clients", "warehouses", "tables", "rows", "row_size", "size", "records")
 """Keys of a program that are the clients or the size of its data."""
@@ -46,6 +50,11 @@ class Facts:
         server = f"{self.profile} {self.workload}"
         numbers = (min(self.pool_bytes, self.data_bytes), self.clients, self.data_bytes)
         return SEPARATOR.join((server, self.node, *map(str, numbers), self.settings))
+
+    @property
+    def has_slow_syncs(self) -> bool:
+        """Return whether the server syncs by `fsync` on flash without a capacitor."""
+        return self.profile.startswith(SYNCS_TIMES) and self.storage.startswith(UNPROTECTED)
 
     @property
     def pool_share(self) -> float:
@@ -90,7 +99,7 @@ def facts_of(spec: RunSpec, phase: PhaseSpec) -> Facts | None:
     return Facts(
         database.profile or database.engine,
         manner,
-        drive_of(nodes[0]) + log,
+        kind_of(nodes[0]) + log,
         int(program.get("clients") or 1),
         data_bytes(word, program),
         max(compiled.size_bytes(pool), least.POOL),
@@ -112,6 +121,13 @@ def data_bytes(word: str, program: Mapping[str, Any]) -> int:
     if word == "scan":
         return compiled.size_bytes(program["size"])
     return 1200 * int(program.get("records") or 1)
+
+
+def kind_of(node: Any) -> str:
+    """Return the model of a storage's first drive; of flash, whether it lacks a capacitor."""
+    model = drive_of(node)
+    has_capacitor = "power_loss_protection" in json.dumps(node)
+    return UNPROTECTED if model == "flash" and not has_capacitor else model
 
 
 def drive_of(node: Any) -> str:

@@ -212,7 +212,9 @@ def interval(metric: str, value: float, facts: Facts) -> ModelInterval | None:
         width = QUANTILE * math.hypot(known.parameters, 0.0 if there else known.outside)
         evident, names = False, named(())
     else:
-        chosen, offs = database_error.evidence(family, facts.workload)
+        chosen, offs = database_error.evidence(
+            family, facts.workload, slow_syncs=facts.has_slow_syncs
+        )
         evident = any(is_inside(each.facts, facts) for each in chosen)
         width, names = quantile(offs), named(experiment for experiment, _ in offs)
     fitted = named(row.source for row in there) if there and not evident else ""

@@ -1,4 +1,4 @@
-"""Crashes of a database that a study asks for: server killed, power cut, or host lost; then restart.
+"""Crashes that a study asks for: server killed, power cut, or host lost; then a restart.
 
 At the end of the run, a check compares acknowledged transactions with the database; its verdict
 reports losses.

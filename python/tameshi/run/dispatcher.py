@@ -283,9 +283,7 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
             fail_over = None
             if task.drives:
                 fail_over = partial(task.drives.fail_over, database, task.spec.database.storage)
-            crashes = Crashes(
-                folder, database.server, cut, planned, stopped, task.clock, fail_over
-            )
+            crashes = Crashes(folder, database.server, cut, planned, stopped, task.clock, fail_over)
             stack.enter_context(crashes)
         message = {
             "address": database.address,

@@ -45,6 +45,16 @@ def test_width_is_of_the_same_program_if_three_experiments_have_it(evidence: lis
     assert factor(RATE, without="c") == pytest.approx(3), "two are not enough"
 
 
+def test_mysql_without_capacitor_has_evidence_of_its_own(evidence: list[Known]) -> None:
+    evidence += [row("a", 110.0), row("b", 120.0), row("c", 80.0)]
+    evidence.append(row("d", 800.0, storage="flash without capacitor"))
+    assert factor(RATE) == pytest.approx(1.25)
+    _, offs = database_error.evidence(RATE, "tpcc", slow_syncs=True)
+    assert math.exp(quantile(offs)) == pytest.approx(8)
+    evidence.append(row("e", 130.0, storage="flash without capacitor", profile="mariadb-10.11"))
+    assert factor(RATE) == pytest.approx(1.3), "MariaDB syncs by fdatasync"
+
+
 def test_rare_family_has_the_evidence_of_rates_besides(evidence: list[Known]) -> None:
     evidence += [row("a", 110.0), row("b", 120.0), row("c", 150.0)]
     evidence.append(row("a", 200.0, metric="server.page_write_rate"))
