@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from tameshi.core.errors import BadInput
+from tameshi.pairs.galera import MariaDBGalera
 from tameshi.pairs.mariadb import MariaDBAsynchronous, MariaDBSemiSynchronous
 from tameshi.pairs.mirror import (
     MariaDBAsynchronousMirror,
@@ -32,6 +33,7 @@ REPLICATIONS: dict[str, Replication] = {
     for replication in (
         MariaDBAsynchronous(),
         MariaDBSemiSynchronous(),
+        MariaDBGalera(),
         PostgreSQLStreaming(),
         PostgreSQLRemoteWrite(),
         PostgreSQLOn(),

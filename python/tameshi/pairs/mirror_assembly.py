@@ -10,6 +10,8 @@ from pathlib import Path
 from tameshi.hosts import Hosts
 from tameshi.pairs.assembly import OWN_CONNECTIONS, PairPlan, assembled
 from tameshi.pairs.deployment import Deployment
+from tameshi.pairs.galera import MariaDBGalera
+from tameshi.pairs.galera_assembly import assembled_galera
 from tameshi.pairs.ledger_load import LedgerLoad
 from tameshi.pairs.mirror import BlockMirror, Mirror, MirroredPair, MirroredServer, NearDrive
 from tameshi.pairs.service import Service
@@ -30,6 +32,8 @@ def any_assembled(
     made = assembled(plan, folder, name)
     if isinstance(replication, BlockMirror):
         made = _assembled(plan, replication, folder, name)
+    elif isinstance(replication, MariaDBGalera):
+        made = assembled_galera(plan, folder, name)
     with made as found:
         yield found
 

@@ -29,6 +29,7 @@ from tameshi.pairs import (
     replication_named,
     run_trial,
 )
+from tameshi.pairs.galera import MariaDBGalera
 from tameshi.pairs.mirror import BlockMirror
 
 PROGRAM = {"key_update": {"tables": 1, "rows": 500, "row_size": "200 B", "clients": 3}}
@@ -40,9 +41,11 @@ BEFORE_SECONDS = 0.6
 SETTINGS = {"mariadb": {"commit": "1"}, "postgresql": {}}
 MANY = 20
 BY_SERVERS = [
-    name for name, of in REPLICATIONS.items() if of.promises and not isinstance(of, BlockMirror)
+    name
+    for name, of in REPLICATIONS.items()
+    if of.promises and not isinstance(of, BlockMirror | MariaDBGalera)
 ]
-"""Replications that promise, and need no served drive."""
+"""Replications that promise, and need neither a served drive nor a third host."""
 
 
 def failed_over(
