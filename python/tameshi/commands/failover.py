@@ -23,6 +23,7 @@ from tameshi.commands.serve_target import State, find_target
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, RunFailed
 from tameshi.core.exit_status import ExitStatus
+from tameshi.hosts import messages
 from tameshi.serve.faults import refuse_unnamed_losses
 from tameshi.serve.kernel import enter_private_namespace
 
@@ -110,6 +111,12 @@ After = Annotated[
     str | None,
     typer.Option("--after", help="Load after the failed side is back. [default: 1500ms]"),
 ]
+Slow = Annotated[
+    str | None,
+    typer.Option(
+        "--slow-link", help="Factor of delay and crossing in the event slow-link. [default: 20]"
+    ),
+]
 Repetitions = Annotated[
     int | None,
     typer.Option("--repetitions", min=1, max=1000, help="Trials of each combination. [default: 1]"),
@@ -153,6 +160,7 @@ def failover_command(
     before: Before = None,
     notice: Notice = None,
     after: After = None,
+    slow_link: Slow = None,
     repetitions: Repetitions = None,
     seed: Seed = None,
     out: Out = None,
@@ -172,6 +180,7 @@ def failover_command(
         "before": _seconds(before, "--before"),
         "notice": _seconds(notice, "--notice"),
         "after": _seconds(after, "--after"),
+        "slow_factor": None if slow_link is None else messages.factor_of(slow_link, "--slow-link"),
         "repetitions": repetitions,
         "seed": seed,
         "is_simulated": simulated or None,
@@ -307,6 +316,7 @@ def _made(asked: TrialSet, plans: Mapping[tuple[str, str], PairPlan], trial: Tri
 
     plan, seed = plans[trial.way, trial.drive], asked.seed_of(trial)
     times = {"before": asked.before, "notice": asked.notice, "after": asked.after}
+    times |= {"slow_factor": asked.slow_factor}
     seeded = replace(plan, seed=seed, drive=replace(plan.drive, seed=seed))
     return fail_over(seeded, TrialPlan(trial.event, **times))
 

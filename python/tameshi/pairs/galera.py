@@ -155,13 +155,19 @@ class GaleraPair(Pair):
 
     def cut_link(self, *, one_way: bool = False) -> None:
         """Cut the primary off from both other nodes; `one_way`: they hear nothing of it."""
-        others = (self.standby, self._arbiter)
-        self._change("cut", [(self.primary.name, other.name) for other in others], one_way=one_way)
+        self._change("cut", self._links_of_primary(), one_way=one_way)
+
+    def slow_link(self, factor: float) -> None:
+        """Slow the links of the primary to both other nodes."""
+        self._change(f"slow {factor:g}", self._links_of_primary(), one_way=False)
 
     def heal_link(self) -> None:
         """Let all links carry again."""
         names = [side.name for side in (self.primary, self.standby, self._arbiter)]
         self._change("heal", itertools.combinations(names, 2), one_way=False)
+
+    def _links_of_primary(self) -> list[tuple[str, str]]:
+        return [(self.primary.name, other.name) for other in (self.standby, self._arbiter)]
 
     def _change(self, change: str, pairs: Iterable[tuple[str, str]], *, one_way: bool) -> None:
         links = self._hosts.links

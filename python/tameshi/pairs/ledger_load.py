@@ -120,6 +120,14 @@ class LedgerLoad:
         events = read_events(self._folder / RECORD)
         return [dict(event["outage"]) for event in events if event["kind"] == "outage"]
 
+    def errors(self) -> dict[str, int]:
+        """Return the errors that the clients received, by code, once stopped."""
+        found: dict[str, int] = {}
+        for event in read_events(self._folder / RECORD):
+            if event["kind"] == "errors":
+                found.update(event["by_code"])
+        return found
+
     def latencies_ns(self, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return median and 99th percentile of transactions' latencies, once stopped.
 
