@@ -39,7 +39,8 @@ class TrialSet:
     `name` is that of a ready set, or empty. `warehouses`: TPC-C of this size instead of key updates
     of rows in some tables. `before`: load before the event; `notice`: time from the event to the
     failover; `after`: load after the return of the failed side. `slow_factor`: of the event
-    `slow-link`. `is_simulated`: MariaDB's pair and a server alone are simulated as well.
+    `slow-link`. `processors`, `quota`: shares of hosts, such as `left=50%`, separated by spaces.
+    `is_simulated`: MariaDB's pair and a server alone are simulated as well.
     """
 
     name: str = ""
@@ -58,6 +59,8 @@ class TrialSet:
     notice: float = 0.0
     after: float = 1.5
     slow_factor: float = 20.0
+    processors: str = ""
+    quota: str = ""
     seed: int = 1
     is_simulated: bool = False
 

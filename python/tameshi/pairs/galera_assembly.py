@@ -38,7 +38,7 @@ def hosts_of(plan: PairPlan) -> HostsPlan:
     hosts = (*plan.hosts, arbiter)
     pairs = itertools.combinations((host.name for host in hosts), 2)
     links = tuple(replace(plan.link, hosts=pair) for pair in pairs)
-    return HostsPlan(hosts, links, seed=plan.seed, private=True)
+    return HostsPlan(hosts, links, seed=plan.seed, private=True, keeps_shares=True)
 
 
 @contextmanager

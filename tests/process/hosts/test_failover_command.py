@@ -24,6 +24,8 @@ REFUSED = [
     ("no repetition", ["mariadb-single", "--repetitions", "0"], "--repetitions"),
     ("slow link that is none", ["postgresql-on", "--slow-link", "0.5"], "a factor from 1"),
     ("mirror's slow link", ["mariadb-block-mirror", "--event", "slow-link"], "cannot be slowed"),
+    ("quota of an unknown host", ["postgresql-on", "--quota", "middle=50%"], "no host has this"),
+    ("processor that is not there", ["postgresql-on", "--processors", "left=999"], "no such proc"),
     ("little pool", ["postgresql-on", "--buffer-pool", "1 apple"], "1 apple"),
 ]
 
