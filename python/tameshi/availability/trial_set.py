@@ -58,7 +58,7 @@ class TrialSet:
     before: float = 4.0
     notice: float = 0.0
     after: float = 1.5
-    slow_factor: float = 20.0
+    slow_factor: float = 100.0
     processors: str = ""
     quota: str = ""
     seed: int = 1

@@ -115,7 +115,7 @@ After = Annotated[
 Slow = Annotated[
     str | None,
     typer.Option(
-        "--slow-link", help="Factor of delay and crossing in the event slow-link. [default: 20]"
+        "--slow-link", help="Factor of delay and crossing in the event slow-link. [default: 100]"
     ),
 ]
 Processors = Annotated[

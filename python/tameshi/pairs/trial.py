@@ -47,7 +47,7 @@ class TrialPlan:
     cut: float = 0.5
     after: float = 1.5
     slow: float = 3.0
-    slow_factor: float = 20.0
+    slow_factor: float = 100.0
 
     def __post_init__(self) -> None:
         if self.event not in EVENTS:

@@ -30,3 +30,22 @@ def test_cluster_without_its_primary_loses_nothing(event: str) -> None:
     assert found["holds"] and found["ledger"]["acknowledged"] > 100
     assert found["ledger"] == found["returned_ledger"]
     assert found["returned"]["means"] == "incremental transfer", found["returned"]
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(200)
+def test_node_without_majority_leaves_commits_unknown() -> None:
+    if not provider():
+        unable("Galera's library is not installed")
+    words = ("mariadb-galera", "--event", "split-brain", "--rows", "1000", "--json")
+    with only_hosts():
+        done = tameshi_process("failover", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = json.loads(done.stdout)
+    print(found["errors"], found["ledger"])
+    # Each client has a commit under way, of which the majority has some or none.
+    ledger = found["ledger"]
+    assert found["errors"]["mysql 1180"] >= 1 and ledger["ambiguous"] >= 1
+    assert (ledger["lost"], ledger["twice"], ledger["phantom"]) == (0, 0, 0)
+    # A client that is refused connects again every 20 ms, not all the time.
+    assert found["errors"]["mysql 1047"] < 5_000
