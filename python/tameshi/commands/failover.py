@@ -42,9 +42,11 @@ HOSTS = ("left=10.77.8.1", "right=10.77.8.2")
 LEAST_BYTES = 2 << 30
 LEAST_DATA_BYTES, WAREHOUSE_BYTES = 256 << 20, 256 << 20
 """Room for a server's own files, and per warehouse."""
-SETTINGS = {
+SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "mariadb": {"redo_log": "64 MiB", "commit": "1"},
     "postgresql": {"redo_log": "256 MiB"},
+    # With its write-ahead log, a commit is durable after one sync.
+    "sqlite": {"redo_log": "16 MiB", "commit": "full", "options": {"journal_mode": "wal"}},
 }
 RESULTS = Path("tameshi-results")
 """Folder of ready sets, as of studies."""
@@ -370,7 +372,7 @@ def pair_plan(
 
     replication = way_named(name)
     pool_bytes = _parsed(compiled.size_bytes, buffer_pool, "--buffer-pool", "a size such as 64MiB")
-    settings = {**SETTINGS[replication.product], "buffer_pool": f"{pool_bytes} B"}
+    settings: dict[str, Any] = {**SETTINGS[replication.product], "buffer_pool": f"{pool_bytes} B"}
     round_trip_ns, rate_bytes = link_of(link)
     data_bytes = data_bytes_of(program)
     left, right = pair_hosts()

@@ -49,7 +49,9 @@ def test_failovers_lose_only_what_no_way_promises(way: str, event: str) -> None:
     for cell in results["cells"]:
         print(summary(cell))
         assert cell["holds"]
-        if not WAYS[way].promises and event in PLANTED:
+        # The drive of a block mirror is taken away at once: only commits before can be lost.
+        planted = PLANTED[: 1 if "block-mirror" in way else 2]
+        if not WAYS[way].promises and event in planted:
             assert min(cell["lost"]) > 0, "a planted loss was not found"
     assert left() == []
 
