@@ -35,7 +35,7 @@ from tameshi.core.units import format_value
 from tameshi.pairs import EVENTS, WAYS, TrialPlan, TrialResult, Warmth
 from tameshi.pairs.assembly import check_pair
 from tameshi.pairs.show import answer, span
-from tameshi.pairs.trial import ALONE
+from tameshi.pairs.trial import can_have
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/validation/pairs.md"
@@ -92,9 +92,9 @@ def warm_up_row(of: TrialResult) -> list[str]:
 def row(of: TrialResult) -> list[str]:
     """Return the cells of a trial."""
 
-    outage, steps = of.outage, [*of.failover.spans_ns().values()]
+    outage, steps = of.outage, [*of.failover.spans_ns().values()] if of.failover else []
     error, success, recovered = (
-        outage[key] for key in ("first_error_ns", "first_success_ns", "recovered_ns")
+        outage.get(key) for key in ("first_error_ns", "first_success_ns", "recovered_ns")
     )
     return [
         of.replication,
@@ -107,7 +107,7 @@ def row(of: TrialResult) -> list[str]:
         time_or_none(None if success is None else success - error),
         time_or_none(of.away_ns),
         time_or_none(None if recovered is None else recovered - error),
-        *map(span, steps[:3]),
+        *(map(span, steps[:3]) if steps else "–––"),
         f"{of.ledger['acknowledged']:,}",
         f"{of.lost:,}",
         f"{of.unexplained:,}",
@@ -177,7 +177,7 @@ def main() -> None:
     found = []
     for name in arguments.replication or WAYS:
         for event in arguments.event or EVENTS:
-            if not WAYS[name].standbys and event not in ALONE:
+            if not can_have(WAYS[name], event):
                 continue
             begin = time.monotonic()
             result = trial(name, event, arguments)

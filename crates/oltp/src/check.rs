@@ -28,7 +28,7 @@ pub struct Condition {
 pub struct LedgerState {
     /// Acknowledged commits.
     pub acknowledged: u64,
-    /// Commits sent without an answer.
+    /// Commits sent whose outcome no answer tells.
     pub ambiguous: u64,
     /// Unanswered commits that the database holds.
     pub ambiguous_present: u64,

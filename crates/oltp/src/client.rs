@@ -5,7 +5,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::journal::Journal;
 use crate::outage::Outages;
 use crate::plan::Plan;
-use crate::power::Power;
+use crate::power::{self, Power};
 use crate::profile::Profile;
 use crate::session::Session;
 use crate::spec::Target;
@@ -86,10 +86,6 @@ impl Counts {
             mine.ambiguous += theirs.ambiguous;
         }
     }
-}
-
-fn no_power() -> Failure {
-    Failure::new(FailureKind::Lost, "power cut", "its power was cut on purpose")
 }
 
 /// Message from a client to the thread that writes the record.
@@ -375,6 +371,8 @@ impl Worker {
                 FailureKind::Lost => {
                     self.task.outages.lost(self.task.clock.now(), self.opened);
                     self.task.session = None;
+                    // A server may accept connections and refuse all statements.
+                    self.task.clock.wait_until(self.opened + RECONNECT, || self.is_halted());
                     if committing {
                         // It may have been committed; a retry could commit it twice.
                         self.counts.kinds[kind].ambiguous += 1;
@@ -382,8 +380,9 @@ impl Worker {
                     }
                     self.task.client.again();
                 }
-                FailureKind::Retry | FailureKind::Final => {
-                    self.counts.kinds[kind].failed += 1;
+                FailureKind::Unknown | FailureKind::Retry | FailureKind::Final => {
+                    let (counts, is_open) = (&mut self.counts.kinds[kind], failure_kind == FailureKind::Unknown);
+                    *(if is_open { &mut counts.ambiguous } else { &mut counts.failed }) += 1;
                     self.roll_back();
                     return None;
                 }
@@ -439,7 +438,7 @@ impl Worker {
                 return false;
             }
             let opened = match self.task.power.is_off() {
-                true => Err(no_power()),
+                true => Err(power::failure()),
                 false => Session::open(&self.task.target, &self.task.plan),
             };
             match opened {
@@ -466,8 +465,8 @@ impl Worker {
         self.task.session = Some(session);
         // An answer after a power failure counts as not received.
         match outcome {
-            Ok(_) if self.task.power.is_off() => Err(FailedTry { failure: no_power(), committing: true }),
-            Err(broken) if self.task.power.is_off() => Err(FailedTry { failure: no_power(), ..broken }),
+            Ok(_) if self.task.power.is_off() => Err(FailedTry { failure: power::failure(), committing: true }),
+            Err(broken) if self.task.power.is_off() => Err(FailedTry { failure: power::failure(), ..broken }),
             heard => heard,
         }
     }
@@ -538,7 +537,7 @@ impl Worker {
             match &committed {
                 _ if self.task.power.is_off() => journal.ambiguous(number),
                 Ok(()) => journal.acknowledged(number),
-                Err(failure) if failure.failure_kind == FailureKind::Lost => journal.ambiguous(number),
+                Err(failure) if failure.may_be_committed() => journal.ambiguous(number),
                 Err(_) => {}
             }
         }

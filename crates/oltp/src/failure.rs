@@ -10,6 +10,8 @@ pub enum FailureKind {
     Retry,
     /// The connection is lost, or the server is not available (yet).
     Lost,
+    /// The database does not say whether a commit took place.
+    Unknown,
     /// A retry can't succeed.
     Final,
 }
@@ -29,6 +31,11 @@ impl Failure {
     /// Create a failure with its consequence, code and message.
     pub fn new(failure_kind: FailureKind, code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { failure_kind, code: code.into(), message: message.into() }
+    }
+
+    /// True if a commit that failed in this way may have taken place.
+    pub(crate) fn may_be_committed(&self) -> bool {
+        matches!(self.failure_kind, FailureKind::Lost | FailureKind::Unknown)
     }
 }
 

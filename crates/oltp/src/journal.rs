@@ -1,8 +1,8 @@
 //! Clients' side of the ledger: commits that were acknowledged, and commits without an answer.
 //!
 //! One file per client, appended: `run N`, then `a FROM TO` (acknowledged, both included), `u N`
-//! (commit sent, no answer), `e N` (closed by its client after number N). Numbers that occur
-//! nowhere were rolled back or never sent.
+//! (commit sent, no answer or one that leaves its outcome open), `e N` (closed by its client after
+//! number N). Numbers that occur nowhere were rolled back or never sent.
 
 use crate::failure::OltpError;
 use std::collections::BTreeSet;
@@ -51,7 +51,7 @@ impl Journal {
         }
     }
 
-    /// Note that commit `number` was sent and its answer never came.
+    /// Note that commit `number` was sent and its outcome is unknown.
     pub fn ambiguous(&mut self, number: u64) {
         self.close_range();
         self.text += &format!("u {number}\n");

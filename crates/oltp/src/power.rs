@@ -1,5 +1,6 @@
 //! Deliberate power failure under a database: answers that arrive afterwards count as not received.
 
+use crate::failure::{Failure, FailureKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,4 +28,9 @@ impl Power {
     pub(crate) fn is_off(&self) -> bool {
         self.off.load(Ordering::SeqCst)
     }
+}
+
+/// Failure of a transaction without power.
+pub(crate) fn failure() -> Failure {
+    Failure::new(FailureKind::Lost, "power cut", "its power was cut on purpose")
 }

@@ -119,7 +119,7 @@ def of_trials(values: Iterable[float | None]) -> dict[str, float] | None:
 
 
 def _since_error(outage: Mapping[str, Any], end: str) -> int | None:
-    ended = outage[end]
+    ended = outage.get(end)
     return None if ended is None else int(ended - outage["first_error_ns"])
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tameshi.pairs import EVENTS, WAYS
-from tameshi.pairs.trial import ALONE, check_event
+from tameshi.pairs.trial import can_have, check_event
 
 DRIVE = "sata-ssd-480gb"
 LINK = "tcp-10gbe"
@@ -38,8 +38,9 @@ class TrialSet:
 
     `name` is that of a ready set, or empty. `warehouses`: TPC-C of this size instead of key updates
     of rows in some tables. `before`: load before the event; `notice`: time from the event to the
-    failover; `after`: load after the return of the failed side. `is_simulated`: MariaDB's pair and
-    a server alone are simulated as well.
+    failover; `after`: load after the return of the failed side. `slow_factor`: of the event
+    `slow-link`. `processors`, `quota`: shares of hosts, such as `left=50%`, separated by spaces.
+    `is_simulated`: MariaDB's pair and a server alone are simulated as well.
     """
 
     name: str = ""
@@ -57,6 +58,9 @@ class TrialSet:
     before: float = 4.0
     notice: float = 0.0
     after: float = 1.5
+    slow_factor: float = 100.0
+    processors: str = ""
+    quota: str = ""
     seed: int = 1
     is_simulated: bool = False
 
@@ -69,7 +73,7 @@ class TrialSet:
         found = []
         for way in self.ways:
             for event in self.events:
-                if every and not WAYS[way].standbys and event not in ALONE:
+                if every and not can_have(WAYS[way], event):
                     continue
                 check_event(WAYS[way], event)
                 found += [(way, event, drive) for drive in self.drives]

@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,12 +17,13 @@ from tameshi import guard, hosts, serve
 from tameshi.commands.announcement import end
 from tameshi.commands.completion import complete_links, complete_storages
 from tameshi.commands.consoles import ERR, OUT
-from tameshi.commands.hosts import LINK, link_of
+from tameshi.commands.hosts import LINK, hosts_of, link_of
 from tameshi.commands.options import LangOption, check_language
 from tameshi.commands.serve_target import State, find_target
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, RunFailed
 from tameshi.core.exit_status import ExitStatus
+from tameshi.hosts import messages
 from tameshi.serve.faults import refuse_unnamed_losses
 from tameshi.serve.kernel import enter_private_namespace
 
@@ -37,12 +38,15 @@ TABLES, ROWS, ROW_SIZE = 4, 5000, "200 B"
 BUFFER_POOL = "64MiB"
 ROOM = 4
 """Bytes of a drive per byte of data: log, binary log, relay log and copies."""
+HOSTS = ("left=10.77.8.1", "right=10.77.8.2")
 LEAST_BYTES = 2 << 30
 LEAST_DATA_BYTES, WAREHOUSE_BYTES = 256 << 20, 256 << 20
 """Room for a server's own files, and per warehouse."""
-SETTINGS = {
+SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "mariadb": {"redo_log": "64 MiB", "commit": "1"},
     "postgresql": {"redo_log": "256 MiB"},
+    # With its write-ahead log, a commit is durable after one sync.
+    "sqlite": {"redo_log": "16 MiB", "commit": "full", "options": {"journal_mode": "wal"}},
 }
 RESULTS = Path("tameshi-results")
 """Folder of ready sets, as of studies."""
@@ -110,6 +114,24 @@ After = Annotated[
     str | None,
     typer.Option("--after", help="Load after the failed side is back. [default: 1500ms]"),
 ]
+Slow = Annotated[
+    str | None,
+    typer.Option(
+        "--slow-link", help="Factor of delay and crossing in the event slow-link. [default: 100]"
+    ),
+]
+Processors = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--processors", metavar="HOST=NUMBERS", help="Processors of left or right, as left=0,1."
+    ),
+]
+Quota = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--quota", metavar="HOST=SHARE", help="Processor time of left or right, as left=150%."
+    ),
+]
 Repetitions = Annotated[
     int | None,
     typer.Option("--repetitions", min=1, max=1000, help="Trials of each combination. [default: 1]"),
@@ -153,6 +175,9 @@ def failover_command(
     before: Before = None,
     notice: Notice = None,
     after: After = None,
+    slow_link: Slow = None,
+    processors: Processors = None,
+    quota: Quota = None,
     repetitions: Repetitions = None,
     seed: Seed = None,
     out: Out = None,
@@ -172,6 +197,9 @@ def failover_command(
         "before": _seconds(before, "--before"),
         "notice": _seconds(notice, "--notice"),
         "after": _seconds(after, "--after"),
+        "slow_factor": None if slow_link is None else messages.factor_of(slow_link, "--slow-link"),
+        "processors": " ".join(processors or ()) or None,
+        "quota": " ".join(quota or ()) or None,
         "repetitions": repetitions,
         "seed": seed,
         "is_simulated": simulated or None,
@@ -209,7 +237,10 @@ def _checked(asked: TrialSet) -> dict[tuple[str, str], PairPlan]:
     shape = (asked.warehouses, asked.rows, asked.clients, asked.tables, asked.row_size)
     program = program_of(*shape)
     plans = {
-        (way, drive): pair_plan(way, drive, asked.link, program, asked.buffer_pool)
+        (way, drive): replace(
+            pair_plan(way, drive, asked.link, program, asked.buffer_pool),
+            hosts=pair_hosts(asked.processors.split(), asked.quota.split()),
+        )
         for way in asked.ways
         for drive in asked.drives
     }
@@ -307,6 +338,7 @@ def _made(asked: TrialSet, plans: Mapping[tuple[str, str], PairPlan], trial: Tri
 
     plan, seed = plans[trial.way, trial.drive], asked.seed_of(trial)
     times = {"before": asked.before, "notice": asked.notice, "after": asked.after}
+    times |= {"slow_factor": asked.slow_factor}
     seeded = replace(plan, seed=seed, drive=replace(plan.drive, seed=seed))
     return fail_over(seeded, TrialPlan(trial.event, **times))
 
@@ -340,10 +372,10 @@ def pair_plan(
 
     replication = way_named(name)
     pool_bytes = _parsed(compiled.size_bytes, buffer_pool, "--buffer-pool", "a size such as 64MiB")
-    settings = {**SETTINGS[replication.product], "buffer_pool": f"{pool_bytes} B"}
+    settings: dict[str, Any] = {**SETTINGS[replication.product], "buffer_pool": f"{pool_bytes} B"}
     round_trip_ns, rate_bytes = link_of(link)
     data_bytes = data_bytes_of(program)
-    left, right = hosts.HostPlan("left", "10.77.8.1"), hosts.HostPlan("right", "10.77.8.2")
+    left, right = pair_hosts()
     return assembly.PairPlan(
         replication=replication,
         engine=Engine.model_validate(settings),
@@ -354,6 +386,14 @@ def pair_plan(
         program=program,
         seed=seed,
     )
+
+
+def pair_hosts(
+    processors: Sequence[str] = (), quota: Sequence[str] = ()
+) -> tuple[hosts.HostPlan, hosts.HostPlan]:
+    """Return the hosts of a pair with their shares of the processors; raise `BadInput`."""
+    left, right = hosts_of(HOSTS, processors, quota)
+    return left, right
 
 
 def program_of(

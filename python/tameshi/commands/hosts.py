@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -102,7 +103,7 @@ def up_command(
 ) -> None:
     """Make hosts, each joined to each other, until Ctrl-C or the end of a command."""
     figures = _link_figures(link, round_trip, rate, loss)
-    made = _hosts(names.split(","), processors or [], quota or [])
+    made = hosts_of(names.split(","), processors or [], quota or [])
     pairs = [(a.name, b.name) for n, a in enumerate(made) for b in made[n + 1 :]]
     plan = hosts.HostsPlan(
         hosts=tuple(made),
@@ -201,8 +202,10 @@ def link_of(link: str) -> tuple[int, int]:
     return compiled.nanoseconds(values["round_trip"]), compiled.size_bytes(values["rate"])
 
 
-def _hosts(names: list[str], processors: list[str], quota: list[str]) -> list[hosts.HostPlan]:
-    """Return the hosts of the command line."""
+def hosts_of(
+    names: Sequence[str], processors: Sequence[str], quota: Sequence[str]
+) -> list[hosts.HostPlan]:
+    """Return the hosts of the command line; raise `BadInput` for shares of others."""
     numbers = dict(_pair("--processors", text) for text in processors)
     quotas = dict(_pair("--quota", text) for text in quota)
     made = []

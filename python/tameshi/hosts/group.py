@@ -122,6 +122,14 @@ class Hosts:
             affinity=share.affinity,
         )
         self.state = self.state.changed(hosts=(*self.state.hosts, noted))
+        if self.plan.keeps_shares and share.missing:
+            raise BadInput(
+                "this machine's control groups cannot keep a host's processor time",
+                where=f"host.{host.name}.quota",
+                found=f"no controller cpu for {host.quota:.0%} of a processor",
+                accepted=["no quota", "processors by their numbers"],
+                hint="Switch the controller cpu on at the root of the control groups.",
+            )
 
     def _join(self, networks: dict[str, int]) -> None:
         """Start the links, and write down what is measured of them."""

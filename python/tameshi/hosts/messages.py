@@ -29,7 +29,7 @@ def parse_change(words: Sequence[str]) -> str:
         case ["round-trip", time]:
             return f"round_trip {round_trip_of(time, f'{WHERE} round-trip')}"
         case ["slow", factor]:
-            return f"slow {_factor(factor)}"
+            return f"slow {factor_of(factor)}"
     found = " ".join(words)
     raise BadInput("unknown change of a link", where=WHERE, found=found, accepted=FORMS)
 
@@ -74,7 +74,8 @@ def _within(
     return value
 
 
-def _factor(text: str) -> float:
+def factor_of(text: str, where: str = f"{WHERE} slow") -> float:
+    """Return the factor of a slow link; raise `BadInput`."""
     try:
         factor = round(float(text), 3)
     except ValueError:
@@ -82,5 +83,5 @@ def _factor(text: str) -> float:
     if not 1 <= factor <= MOST_SLOW:
         accepted = [f"a factor from 1 to {MOST_SLOW}; 1 ends it"]
         message = "unknown slowdown of a link"
-        raise BadInput(message, where=f"{WHERE} slow", found=text, accepted=accepted)
+        raise BadInput(message, where=where, found=text, accepted=accepted)
     return factor

@@ -62,13 +62,17 @@ class LinkPlan:
 
 @dataclass(frozen=True)
 class HostsPlan:
-    """Hosts with their links; `private`: only this process and its descendants see the mounts."""
+    """Hosts with their links; `private`: only this process and its descendants see the mounts.
+
+    `keeps_shares`: a host whose share of the processors this machine cannot keep is refused.
+    """
 
     hosts: tuple[HostPlan, ...]
     links: tuple[LinkPlan, ...]
     seed: int = 1
     slow: float = 1.0
     private: bool = False
+    keeps_shares: bool = False
 
 
 def address_of(number: int) -> str:

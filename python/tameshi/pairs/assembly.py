@@ -57,7 +57,8 @@ class PairPlan:
         """Return the hosts and the link; only this process and its descendants see the mounts."""
         standbys = self.replication.standbys
         links = (self.link,) if standbys else ()
-        return HostsPlan(self.hosts[: 1 + standbys], links, seed=self.seed, private=True)
+        hosts = self.hosts[: 1 + standbys]
+        return HostsPlan(hosts, links, seed=self.seed, private=True, keeps_shares=True)
 
 
 def check_pair(plan: PairPlan) -> None:

@@ -6,6 +6,12 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from tameshi.core.errors import BadInput
+from tameshi.pairs.embedded import (
+    SQLiteAsynchronousMirror,
+    SQLiteBlockMirror,
+    SQLiteFarMemoryMirror,
+)
+from tameshi.pairs.galera import MariaDBGalera
 from tameshi.pairs.mariadb import MariaDBAsynchronous, MariaDBSemiSynchronous
 from tameshi.pairs.mirror import (
     MariaDBAsynchronousMirror,
@@ -32,6 +38,7 @@ REPLICATIONS: dict[str, Replication] = {
     for replication in (
         MariaDBAsynchronous(),
         MariaDBSemiSynchronous(),
+        MariaDBGalera(),
         PostgreSQLStreaming(),
         PostgreSQLRemoteWrite(),
         PostgreSQLOn(),
@@ -42,6 +49,9 @@ REPLICATIONS: dict[str, Replication] = {
         PostgreSQLBlockMirror(),
         PostgreSQLFarMemoryMirror(),
         PostgreSQLAsynchronousMirror(),
+        SQLiteBlockMirror(),
+        SQLiteFarMemoryMirror(),
+        SQLiteAsynchronousMirror(),
     )
 }
 

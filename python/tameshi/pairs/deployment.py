@@ -98,3 +98,7 @@ class Deployment(ABC):
     @abstractmethod
     def cut_link(self, *, one_way: bool = False) -> None:
         """Cut the link; `one_way`: from the primary to the standby only."""
+
+    @abstractmethod
+    def slow_link(self, factor: float) -> None:
+        """Let delay and crossing of the link take this many times as long; 1 ends it."""

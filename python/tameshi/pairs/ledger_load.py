@@ -58,19 +58,16 @@ class LedgerLoad:
 
     def __enter__(self) -> Self:
         """Start the clients, and wait until each has had a commit acknowledged."""
-        record = self._folder / RECORD
-        for folder in (self._folder / JOURNAL, record / "series", record / "histograms"):
-            guard.claim_folder(folder)
-        self._oltp = Oltp(self._spec(self._address))
+        guard.claim_folder(self._folder / JOURNAL)
         self._t0_ns = time.monotonic_ns()
-        self._thread = threading.Thread(target=self._execute, args=(self._oltp, record))
-        self._thread.start()
+        self._start()
         end = time.monotonic() + START_SECONDS
         try:
             while not self.acknowledged():
-                if self._failure or time.monotonic() > end:
+                failure = self._problem()
+                if failure or time.monotonic() > end:
                     message = f"the clients had nothing acknowledged in {START_SECONDS:g} s"
-                    raise self._failure or RunFailed(message)
+                    raise failure or RunFailed(message)
                 time.sleep(_POLL_SECONDS)
         except BaseException:
             self.stop()
@@ -79,6 +76,22 @@ class LedgerLoad:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    def _start(self) -> None:
+        """Start the clients."""
+        record = self._folder / RECORD
+        claim_record(record)
+        self._oltp = Oltp(self._spec(self._address))
+        self._thread = threading.Thread(target=self._execute, args=(self._oltp, record))
+        self._thread.start()
+
+    def _problem(self) -> RunFailed | None:
+        """Return the failure that has ended the clients."""
+        return self._failure
+
+    def _records(self) -> list[tuple[Path, int]]:
+        """Return the records of the clients, each with its begin on the monotonic clock."""
+        return [(self._folder / RECORD, self._t0_ns)]
 
     def stop(self) -> None:
         """Stop the clients, and wait for their end."""
@@ -120,17 +133,21 @@ class LedgerLoad:
         events = read_events(self._folder / RECORD)
         return [dict(event["outage"]) for event in events if event["kind"] == "outage"]
 
+    def errors(self) -> dict[str, int]:
+        """Return the errors that the clients received, by code, once stopped."""
+        found: dict[str, int] = {}
+        for record, _ in self._records():
+            for event in read_events(record):
+                if event["kind"] == "errors":
+                    found.update(event["by_code"])
+        return found
+
     def latencies_ns(self, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return median and 99th percentile of transactions' latencies, once stopped.
 
         `spans`: begin and end of each, on the monotonic clock; 0 without a transaction.
         """
-        log = self._folder / RECORD / "histograms" / "load.hlog"
-        intervals = [
-            (each["begin_ns"] + self._t0_ns, each["length_ns"], each["counts"])
-            for each in compiled.histogram_intervals(log.read_text("utf-8"))
-            if each["tag"].endswith("/transaction")
-        ]
+        intervals = self.intervals()
         found = []
         for begin, end in spans:
             counts: Counter[int] = Counter()
@@ -138,6 +155,17 @@ class LedgerLoad:
                 if begin <= at and at + length <= end:
                     counts.update(dict(rows))
             found.append((quantile(counts, 0.5), quantile(counts, 0.99)))
+        return found
+
+    def intervals(self) -> list[tuple[int, int, Sequence[tuple[int, int]]]]:
+        """Return begin, length and latencies of the transactions in each interval, once stopped."""
+        found = []
+        for record, t0_ns in self._records():
+            log = record / "histograms" / "load.hlog"
+            text = whole_lines(log.read_text("utf-8")) if log.exists() else ""
+            for each in compiled.histogram_intervals(text) if text else ():
+                if each["tag"].endswith("/transaction"):
+                    found.append((each["begin_ns"] + t0_ns, each["length_ns"], each["counts"]))
         return found
 
     @property
@@ -172,6 +200,12 @@ class LedgerLoad:
             "ledger": {"journal": str(self._folder / JOURNAL)},
             "sizes": self._sizes,
         }
+
+
+def claim_record(record: Path) -> None:
+    """Make the folders of a record."""
+    for folder in (record / "series", record / "histograms"):
+        guard.claim_folder(folder)
 
 
 def acknowledged_in(journal: str) -> int:

@@ -34,6 +34,8 @@ class BlockMirror(Replication):
     protocol: ClassVar[str] = "far_medium"
     """When a write is done: `asynchronous`, `far_memory` or `far_medium`, as of the model."""
     promises = True
+    # The drive computes its link by itself.
+    has_slow_link = False
     by_log = "resync"
 
     def options(self, number: int) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +10,9 @@ from pathlib import Path
 from tameshi.hosts import Hosts
 from tameshi.pairs.assembly import OWN_CONNECTIONS, PairPlan, assembled
 from tameshi.pairs.deployment import Deployment
+from tameshi.pairs.embedded import EmbeddedLoad, EmbeddedServer, EmbeddedService
+from tameshi.pairs.galera import MariaDBGalera
+from tameshi.pairs.galera_assembly import assembled_galera
 from tameshi.pairs.ledger_load import LedgerLoad
 from tameshi.pairs.mirror import BlockMirror, Mirror, MirroredPair, MirroredServer, NearDrive
 from tameshi.pairs.service import Service
@@ -17,6 +20,7 @@ from tameshi.pairs.side import Side
 from tameshi.serve import ServedDrive, ServePlan
 from tameshi.servers.catalog import PRODUCTS
 from tameshi.servers.private import prepare_directory
+from tameshi.servers.product import Address
 
 SIDES = 2
 
@@ -30,6 +34,8 @@ def any_assembled(
     made = assembled(plan, folder, name)
     if isinstance(replication, BlockMirror):
         made = _assembled(plan, replication, folder, name)
+    elif isinstance(replication, MariaDBGalera):
+        made = assembled_galera(plan, folder, name)
     with made as found:
         yield found
 
@@ -47,26 +53,38 @@ def _assembled(
         place = drive.make_file_system() / "db"
         directory = stack.enter_context(prepare_directory(place, product, plan.data_bytes))
         mirror = Mirror(drive, directory)
-        sides = []
+        sides, servers = [], []
+        kind = EmbeddedServer if product.embedded else MirroredServer
         for host in (hosts.host(each.name) for each in plan.hosts):
-            server = MirroredServer(
+            server = kind(
                 *(product, plan.engine, directory, folder / f"{host.name}.log"),
                 connections=plan.clients + OWN_CONNECTIONS,
                 within=host.running,
             )
             server.mirror = mirror
             stack.callback(server.kill)
+            servers.append(server)
             sides.append(Side(host, server, replication.port, NearDrive(mirror)))
         primary, standby = sides
-        service = Service(folder / "service")
+        service = (EmbeddedService if product.embedded else Service)(folder / "service")
         pair = MirroredPair(hosts, (primary, standby), replication, service, mirror)
         primary.server.initialise()
         pair.set_up()
-        load = LedgerLoad(service.address, plan.program, folder / "load", seed=plan.seed)
+        load = _load_of(plan, service.address, folder / "load", servers)
         load.load(primary.server.address)
         drive.settle()
         drive.switch_on()
         yield pair, load
+
+
+def _load_of(
+    plan: PairPlan, address: Address, folder: Path, servers: Sequence[MirroredServer]
+) -> LedgerLoad:
+    """Return the load, whose clients have the engine if it is embedded."""
+    embedded = [server for server in servers if isinstance(server, EmbeddedServer)]
+    if embedded:
+        return EmbeddedLoad(address, plan.program, folder, embedded, seed=plan.seed)
+    return LedgerLoad(address, plan.program, folder, seed=plan.seed)
 
 
 def mirrored(plan: PairPlan, replication: BlockMirror) -> ServePlan:

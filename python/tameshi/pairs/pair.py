@@ -142,6 +142,10 @@ class Pair(Deployment):
         """Let the link carry packets again."""
         self._change_link("heal", one_way=False)
 
+    def slow_link(self, factor: float) -> None:
+        """Slow the link both ways; 1 ends it."""
+        self._change_link(f"slow {factor:g}", one_way=False)
+
     def _change_link(self, change: str, *, one_way: bool) -> None:
         links = self._hosts.links
         assert links

@@ -16,6 +16,7 @@ class Replication(Way):
     """
 
     standbys = 1
+    has_slow_link = True
     by_log: ClassVar[str]
     """Means of a return without a full copy."""
 

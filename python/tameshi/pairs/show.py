@@ -24,7 +24,9 @@ def answer(result: TrialResult) -> str:
     acknowledged = f"{result.ledger['acknowledged']:,} acknowledged commits"
     lost = f"{result.lost:,} of {acknowledged}" if result.lost else f"None of {acknowledged}"
     away = "the service did not come back"
-    if result.away_ns is not None:
+    if not result.failover:
+        away = f"the service made {_rate_text(result)}"
+    elif result.away_ns is not None:
         away = f"the service was back {span(result.away_ns)} after the event"
     were = "was" if result.lost <= 1 else "were"
     text = f"{lost} {were} lost, and {away}."
@@ -42,26 +44,49 @@ def result_text(result: TrialResult) -> Iterator[str]:
     costs = result.costs
     yield answer(result)
     yield f"replication: {result.replication}; event: {EVENTS[result.event]}"
-    rates = (result.rate, result.rate_alone, result.rate_after)
-    before, alone, after = ("" if rate is None else f"{rate:,.0f}" for rate in rates)
-    meanwhile = f"{alone} until the failed side is back, " if alone else ""
-    yield f"commits per s: {before} before, {meanwhile}{after} afterwards"
+    if result.failover:
+        rates = (result.rate, result.rate_alone, result.rate_after)
+        before, alone, after = ("" if rate is None else f"{rate:,.0f}" for rate in rates)
+        meanwhile = f"{alone} until the failed side is back, " if alone else ""
+        yield f"commits per s: {before} before, {meanwhile}{after} afterwards"
     latencies = [each for each in result.latencies_ns if any(each)]
     medians, tails = (", ".join(span(each[at]) for each in latencies) for at in range(2))
     yield f"latency of a transaction in the same times: median {medians}; p99 {tails}"
     if result.lags_ns:
         lag = span(median(result.lags_ns))
-        yield f"lag of the standby: {lag} (median of {len(result.lags_ns)})"
+        slowed = ""
+        if result.slow_lags_ns:
+            slowed = f"; {span(median(result.slow_lags_ns))} with the slow link"
+        yield f"lag of the standby: {lag} (median of {len(result.lags_ns)}){slowed}"
     standby = f", {span(costs.standby_cpu_ns)} of the standby's" if costs.standby_cpu_ns else ""
     yield (
         f"per commit: {costs.link_bytes:,.0f} B over the link, {span(costs.primary_cpu_ns)} of the "
         f"primary's processors{standby}"
     )
-    yield f"outage: {_outage_text(result.outage)}"
-    steps = (f"{name.replace('_', ' ')} {span(ns)}" for name, ns in steps_ns(result).items())
-    yield f"failover: {', '.join(steps)}"
+    if result.outage:
+        yield f"outage: {_outage_text(result.outage)}"
+    yield from _clients_text(result)
+    steps = [f"{name.replace('_', ' ')} {span(ns)}" for name, ns in steps_ns(result).items()]
+    if steps:
+        yield f"failover: {', '.join(steps)}"
     yield from _warm_up_text(result)
     yield from _return_text(result)
+
+
+def _rate_text(result: TrialResult) -> str:
+    """Return the rates before, with and after a slow link."""
+    slowed = f"{result.rate_alone or 0:,.0f} with the slow link"
+    return f"{result.rate:,.0f} commits per s before, {slowed}, {result.rate_after:,.0f} afterwards"
+
+
+def _clients_text(result: TrialResult) -> Iterator[str]:
+    """Yield the errors that clients received, and their commits of unknown outcome."""
+    if result.errors:
+        named = ", ".join(f"{code} ({count:,})" for code, count in sorted(result.errors.items()))
+        yield f"errors of clients: {named}"
+    unknown, present = (int(result.ledger[key]) for key in ("ambiguous", "ambiguous_present"))
+    if unknown:
+        yield f"commits of unknown outcome: {unknown:,}, of which the database has {present:,}"
 
 
 def _warm_up_text(result: TrialResult) -> Iterator[str]:
@@ -118,8 +143,8 @@ def _outage_text(outage: Any) -> str:
 
 
 def steps_ns(result: TrialResult) -> dict[str, int]:
-    """Return the time of each step of the failover."""
-    return result.failover.spans_ns()
+    """Return the time of each step of the failover; none without a failover."""
+    return result.failover.spans_ns() if result.failover else {}
 
 
 def span(ns: float) -> str:

@@ -101,6 +101,10 @@ class SingleHost(Deployment):
         """Raise `BadInput`: there is no link."""
         raise no_link("a link cut")
 
+    def slow_link(self, factor: float) -> None:
+        """Raise `BadInput`: there is no link."""
+        raise no_link("a slow link")
+
 
 def no_link(found: str) -> BadInput:
     """Return the refusal of an event that needs a link."""

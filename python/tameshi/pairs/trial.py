@@ -14,7 +14,7 @@ from tameshi.pairs.single import no_link
 from tameshi.pairs.warm_up import PoolReading, PoolWatch, WarmUp, warmths
 from tameshi.pairs.way import Way
 
-SPLIT_BRAIN = "split-brain"
+SPLIT_BRAIN, SLOW_LINK = "split-brain", "slow-link"
 EVENTS: Mapping[str, str] = {
     "kill": "the primary's server is killed",
     "power-cut": "the power of the primary's host and drive is cut",
@@ -22,6 +22,7 @@ EVENTS: Mapping[str, str] = {
     "link-cut-one-way": "the same, only from the primary to the standby",
     "link-cut-then-kill": "the link is cut, and a while later the primary's server is killed",
     SPLIT_BRAIN: "the link is cut, and the standby takes over without a fence of the primary",
+    SLOW_LINK: "the link is slowed for a while; the primary goes on, without a failover",
 }
 ALONE = ("kill", "power-cut")
 """Events of a server without a standby."""
@@ -36,7 +37,8 @@ class TrialPlan:
 
     `before`: load before the event. `notice`: time from the event to the failover, which stands for
     a monitor's patience. `cut`: time without a link before the kill of `link-cut-then-kill`, or
-    with two primaries. `after`: load after the return of the failed side.
+    with two primaries. `after`: load after the return of the failed side. In `slow-link` the link
+    takes `slow_factor` times as long for `slow` s, and `after` follows.
     """
 
     event: str
@@ -44,6 +46,8 @@ class TrialPlan:
     notice: float = 0.0
     cut: float = 0.5
     after: float = 1.5
+    slow: float = 3.0
+    slow_factor: float = 100.0
 
     def __post_init__(self) -> None:
         if self.event not in EVENTS:
@@ -51,10 +55,24 @@ class TrialPlan:
             raise BadInput(message, where="--event", found=self.event, accepted=list(EVENTS))
 
 
+def can_have(way: Way, event: str) -> bool:
+    """Return whether an event can be made of a way."""
+    if event == SLOW_LINK:
+        return way.has_slow_link
+    return bool(way.standbys) or event in ALONE
+
+
 def check_event(way: Way, event: str) -> None:
-    """Raise `BadInput` for an event that needs a link, if there is none."""
+    """Raise `BadInput` for an event that needs a link, if there is none, or none to be slowed."""
     if not way.standbys and event not in ALONE:
         raise no_link(f"{event} of {way.name}")
+    if not can_have(way, event):
+        raise BadInput(
+            "the link of a block mirror's drive cannot be slowed",
+            where="--event",
+            found=f"{event} of {way.name}",
+            accepted=["link-cut", "a replication by a log"],
+        )
 
 
 @dataclass(frozen=True)
@@ -74,11 +92,13 @@ class Costs:
 class TrialResult:
     """Findings of a trial; times in ns, rates in acknowledged commits per s.
 
-    `rate_alone`: from the failover until the failed side has returned; None without a standby.
+    `rate_alone`: from the failover until the failed side has returned; None without a standby. If
+    there was no failover, it is the rate with the slow link, and `rate_after` that afterwards.
     `latencies_ns`: median and 99th percentile before, alone and afterwards. `away_ns`: from the
     event to the first success on the new primary; None if there was none. `outage`: as clients saw
-    it, from the first error. `ledger` is that of the new primary at the end, `returned_ledger` that
-    of the side that came back. `losses`: of the drive whose power was cut.
+    it, from the first error; empty without an error. `ledger` is that of the new primary at the
+    end, `returned_ledger` that of the side that came back. `losses`: of the drive whose power was
+    cut. `errors`: that clients received, by code. `slow_lags_ns`: lags while the link was slow.
     """
 
     replication: str
@@ -89,7 +109,7 @@ class TrialResult:
     latencies_ns: tuple[tuple[int, int], ...]
     lags_ns: tuple[int, ...]
     costs: Costs
-    failover: Failover
+    failover: Failover | None
     away_ns: int | None
     outage: Mapping[str, Any]
     returned: Return | None
@@ -97,6 +117,8 @@ class TrialResult:
     returned_ledger: Mapping[str, Any]
     losses: Mapping[str, Any] = field(default_factory=dict)
     warm_up: WarmUp | None = None
+    errors: Mapping[str, int] = field(default_factory=dict)
+    slow_lags_ns: tuple[int, ...] = ()
 
     @property
     def lost(self) -> int:
@@ -124,7 +146,10 @@ def run_trial(deployment: Deployment, load: LedgerLoad, plan: TrialPlan) -> Tria
     try:
         with load:
             trial.before_event()
-            trial.fail_over()
+            if plan.event == SLOW_LINK:
+                trial.slow_link()
+            else:
+                trial.fail_over()
     except BaseException:
         # Clients may wait for a commit that no standby acknowledges: end their connections.
         for side in deployment.sides:
@@ -173,6 +198,7 @@ class _Trial:
         self._plan = plan
         self._readings: list[_Reading] = []
         self._lags_ns: list[int] = []
+        self._slow_lags_ns: list[int] = []
         self._event_ns = 0
         self._losses: Mapping[str, Any] = {}
         self._pool = PoolWatch(deployment, load)
@@ -186,12 +212,7 @@ class _Trial:
         begin = time.monotonic()
         self._pools_before.append(self._pool.read())
         self._read()
-        for _ in range(LAGS):
-            lag_ns = self._deployment.lag_ns()
-            if lag_ns is None:
-                break
-            self._lags_ns.append(lag_ns)
-            time.sleep(_PAUSE_SECONDS)
+        self._lags_ns = self._lags()
         time.sleep(max(begin + self._plan.before - time.monotonic(), 0))
         self._read()
         self._pools_before.append(self._pool.read())
@@ -214,9 +235,32 @@ class _Trial:
             time.sleep(self._plan.after)
             self._read()
 
+    def _lags(self) -> list[int]:
+        """Return some lags of the standby; none without one."""
+        found = []
+        for _ in range(LAGS):
+            lag_ns = self._deployment.lag_ns()
+            if lag_ns is None:
+                break
+            found.append(lag_ns)
+            time.sleep(_PAUSE_SECONDS)
+        return found
+
+    def slow_link(self) -> None:
+        """Slow the link for a while; the service goes on."""
+        self._event_ns = time.monotonic_ns()
+        self._deployment.slow_link(self._plan.slow_factor)
+        self._read()
+        end = time.monotonic() + self._plan.slow
+        self._slow_lags_ns = self._lags()
+        time.sleep(max(end - time.monotonic(), 0))
+        self._read()
+        self._deployment.slow_link(1)
+        time.sleep(self._plan.after)
+        self._read()
+
     def result(self) -> TrialResult:
         """Return the findings, once clients have stopped and the standby has caught up."""
-        assert self._failover
         begin, event, alone, back, end = self._readings
         outage, away_ns = self._outage()
         spans = [begin.until(event), alone.until(back), back.until(end)]
@@ -224,10 +268,11 @@ class _Trial:
             replication=self._deployment.way.name,
             event=self._plan.event,
             rate=begin.rate_until(event),
-            rate_alone=alone.rate_until(back) if self._returned else None,
+            rate_alone=alone.rate_until(back) if self._returned or not self._failover else None,
             rate_after=back.rate_until(end),
             latencies_ns=tuple(self._load.latencies_ns(spans)),
             lags_ns=tuple(self._lags_ns),
+            slow_lags_ns=tuple(self._slow_lags_ns),
             costs=begin.costs_until(event),
             failover=self._failover,
             away_ns=away_ns,
@@ -237,6 +282,7 @@ class _Trial:
             returned_ledger=self._returned_ledger(),
             losses=self._losses,
             warm_up=self._warm_up(),
+            errors=self._load.errors(),
         )
 
     def _returned_ledger(self) -> Mapping[str, Any]:
@@ -245,7 +291,9 @@ class _Trial:
             return self._load.check(standby.server.address)
         return {}
 
-    def _warm_up(self) -> WarmUp:
+    def _warm_up(self) -> WarmUp | None:
+        if not self._failover:
+            return None
         before = warmths(self._pools_before, self._event_ns)
         return WarmUp(before[0] if before else None, warmths(self._pools, self._event_ns))
 
@@ -281,4 +329,6 @@ class _Trial:
                 return outage, None
             if t0_ns + success_ns >= self._event_ns:
                 return outage, t0_ns + success_ns - self._event_ns
+        if not self._failover:
+            return {}, None
         raise RunFailed("the clients did not notice the event")

@@ -18,6 +18,8 @@ class Way(ABC):
     promises: ClassVar[bool] = False
     """True if no acknowledged commit is lost when the primary is."""
     standbys: ClassVar[int] = 0
+    has_slow_link: ClassVar[bool] = False
+    """True if its link can be slowed."""
 
     @abstractmethod
     def options(self, number: int) -> dict[str, str]:

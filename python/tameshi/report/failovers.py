@@ -68,6 +68,7 @@ def answer(document: Document, text: Text) -> list[str]:
         return [text("failovers.none", planned=document["planned"])]
     return [
         *_losses(cells, text),
+        *_slowed(cells, text),
         *_ratios(document, text),
         *_simulated(document, text),
         *_unpromised(cells, text),
@@ -83,15 +84,25 @@ def _losses(cells: Sequence[Document], text: Text) -> Iterator[str]:
         yield text("failovers.broken", way=cell["way"], event=cell["event"], **fields)
     promised = [cell for cell in cells if cell["promises"]]
     away = [cell["away_ns"] for cell in cells if cell["away_ns"]]
+    acknowledged = f"{sum(cell['acknowledged'] for cell in promised):,}"
     if not away:
+        if promised and not broken:
+            yield text("failovers.kept", acknowledged=acknowledged)
         return
     ends = (min(each["value"] for each in away), max(each["value"] for each in away))
     least, most = (format_value("latency", end) for end in ends)
     back = text("failovers.back_one" if least == most else "failovers.back", low=least, high=most)
-    trials = sum(cell["trials"] for cell in cells)
+    trials = sum(cell["trials"] for cell in cells if cell["steps_ns"])
     key = "failovers.held" if promised and not broken else "failovers.back_of"
-    acknowledged = f"{sum(cell['acknowledged'] for cell in promised):,}"
     yield text(key, trials=trials, acknowledged=acknowledged, back=back)
+
+
+def _slowed(cells: Sequence[Document], text: Text) -> Iterator[str]:
+    """Yield the rates with and after a slow link."""
+    for cell in cells:
+        if not cell["steps_ns"] and cell["rate_alone"]:
+            slow, after = (str(spread("rate", cell[key])) for key in ("rate_alone", "rate_after"))
+            yield text("failovers.slowed", way=cell["way"], slow=slow, after=after)
 
 
 def _ratios(document: Document, text: Text) -> Iterator[str]:
@@ -224,6 +235,7 @@ def _steps(cells: Sequence[Document], text: Text) -> Iterator[Table]:
     kinds: dict[tuple[str, ...], list[Document]] = {}
     for each in cells:
         kinds.setdefault(tuple(each["steps_ns"]), []).append(each)
+    kinds.pop((), None)  # Without a failover there is no step.
     for names, alike in kinds.items():
         rows = [
             Row(

@@ -22,6 +22,10 @@ REFUSED = [
     ("link of a server alone", ["mariadb-single", "--event", "link-cut"], "has no link"),
     ("unknown ready set", ["failover-way"], "mariadb-single"),
     ("no repetition", ["mariadb-single", "--repetitions", "0"], "--repetitions"),
+    ("slow link that is none", ["postgresql-on", "--slow-link", "0.5"], "a factor from 1"),
+    ("mirror's slow link", ["mariadb-block-mirror", "--event", "slow-link"], "cannot be slowed"),
+    ("quota of an unknown host", ["postgresql-on", "--quota", "middle=50%"], "no host has this"),
+    ("processor that is not there", ["postgresql-on", "--processors", "left=999"], "no such proc"),
     ("little pool", ["postgresql-on", "--buffer-pool", "1 apple"], "1 apple"),
 ]
 
@@ -39,7 +43,8 @@ def test_bad_input_of_a_failover_is_refused(
 
 
 def ledger(**found: int) -> dict[str, Any]:
-    return {"acknowledged": 12_345, "lost": 0, "twice": 0, "phantom": 0, "broken": 0, **found}
+    known = ("lost", "twice", "phantom", "broken", "ambiguous", "ambiguous_present")
+    return {"acknowledged": 12_345, **dict.fromkeys(known, 0), **found}
 
 
 OUTAGE = {"first_error_ns": 10**9, "first_success_ns": 14 * 10**8, "recovered_ns": None}
@@ -91,6 +96,30 @@ def test_promise_is_broken_only_where_there_is_one() -> None:
     assert as_json(twice)["unexplained"] == 3
     broken = replace(asynchronous, ledger=ledger(broken=4))
     assert not holds(broken) and "4 rows violate conditions" in answer(broken)
+
+
+def test_errors_and_unknown_outcomes_of_clients_are_said() -> None:
+    unknown = ledger(ambiguous=4, ambiguous_present=2)
+    seen = replace(FOUND, ledger=unknown, errors={"mysql 1180": 4, "mysql 1047": 1_680})
+    text = list(result_text(seen))
+    assert "errors of clients: mysql 1047 (1,680), mysql 1180 (4)" in text
+    assert "commits of unknown outcome: 4, of which the database has 2" in text
+    assert holds(seen)
+
+
+def test_slow_link_says_rates_and_lags_without_a_failover() -> None:
+    slow = replace(
+        FOUND, event="slow-link", rate_alone=100.0, failover=None, away_ns=None, outage={},
+        returned=None, slow_lags_ns=(20_000_000,),
+    )  # fmt: skip
+    assert answer(slow) == (
+        "None of 12,345 acknowledged commits was lost, and the service made 1,234 commits per s "
+        "before, 100 with the slow link, 1,200 afterwards."
+    )
+    text = "\n".join(result_text(slow))
+    assert "(median of 3); 20.0 ms with the slow link" in text
+    assert "outage" not in text and "failover:" not in text and "return" not in text
+    assert as_json(slow)["steps_ns"] == {}
 
 
 def test_copy_says_why_the_log_did_not_suffice() -> None:

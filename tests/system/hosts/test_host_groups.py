@@ -16,6 +16,7 @@ import pytest
 from command import arguments, tameshi_process
 from served import Session, left, only_hosts, running, until_ready, wait_for
 
+from tameshi.core.errors import BadInput
 from tameshi.hosts import HostPlan, Hosts, HostsPlan, find_host
 from tameshi.hosts.processors import share_of
 
@@ -127,6 +128,13 @@ def test_machine_without_groups_keeps_the_affinity(monkeypatch: pytest.MonkeyPat
     words = [sys.executable, "-c", "import os; print(sorted(os.sched_getaffinity(0)))"]
     done = subprocess.run(share.running(words), capture_output=True, text=True, check=True)
     assert done.stdout == f"[{first}]\n"
+
+
+def test_quota_that_a_group_must_keep_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tameshi.hosts.processors.mounts", list)
+    plan = HostsPlan((HostPlan("left", "10.77.2.1", quota=0.5),), (), keeps_shares=True)
+    with pytest.raises(BadInput, match="cannot keep a host's processor time"):
+        Hosts(plan, "test-shares").__enter__()
 
 
 def test_hosts_by_hand_are_entered_cut_and_shown() -> None:

@@ -36,3 +36,13 @@ def test_kill_on_a_block_mirror_loses_nothing() -> None:
 def test_asynchronous_mirror_behind_a_cut_link_loses_commits() -> None:
     found = failed_over("postgresql-block-mirror-asynchronous", "link-cut-then-kill")
     assert found["lost"] > 0 and found["unexplained"] == 0
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("event", ["kill", "power-cut", "link-cut-then-kill", "split-brain"])
+def test_sqlite_on_a_block_mirror_loses_nothing(event: str) -> None:
+    found = failed_over("sqlite-block-mirror", event)
+    assert found["holds"] and found["ledger"]["acknowledged"] > 50
+    assert found["ledger"] == found["returned_ledger"]
+    assert found["returned"]["means"] == "resync" and found["away_ns"]

@@ -9,6 +9,7 @@ import pytest
 from failover_results import ASKED, document
 
 from tameshi.availability import READY
+from tameshi.availability.summary import of_trials
 from tameshi.report.failovers import (
     failovers_answer,
     failovers_markdown,
@@ -64,6 +65,18 @@ def test_simulated_pair_is_near_or_off_by_the_bars(tmp_path: Path) -> None:
     assert any("is off: 0.900 × " in line for line in far)
     page = failovers_page({**found, "simulated": [NEAR]})
     assert "Emulated and simulated pair" in page
+
+
+def test_slow_link_has_rates_and_neither_outage_nor_steps(tmp_path: Path) -> None:
+    asked = replace(ASKED, ways=("mariadb-semi-synchronous",), events=("slow-link",))
+    cells = document(tmp_path / "set", asked)["cells"]
+    quiet = {"away_ns": None, "outage_ns": None, "steps_ns": {}, "warm_up": {}}
+    rates = {"rate_alone": of_trials([90.0]), "rate_after": of_trials([1000.0])}
+    found = {**document(tmp_path / "set", asked), "cells": [{**cells[0], **quiet, **rates}]}
+    first, second, *_ = failovers_answer(found)
+    assert first.startswith("None of 1,500 acknowledged commits") and "back" not in first
+    assert "With its link slowed, mariadb-semi-synchronous made 90.0" in second
+    assert 'id="table-takeover"' not in failovers_page(found)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -38,6 +38,15 @@ def test_all_ways_leave_out_links_of_servers_alone() -> None:
         replace(ASKED, events=("link-cut",)).trials()
 
 
+def test_slow_link_needs_a_link_of_the_hosts() -> None:
+    every = replace(ASKED, ways=tuple(WAYS), events=("slow-link",), repetitions=1)
+    ways = [trial.way for trial in every.trials()]
+    assert "mariadb-galera" in ways and "postgresql-on" in ways
+    assert not any("mirror" in way or "single" in way for way in ways)
+    with pytest.raises(BadInput, match="cannot be slowed"):
+        replace(ASKED, ways=("mariadb-block-mirror",), events=("slow-link",)).trials()
+
+
 @pytest.mark.parametrize("name", READY)
 def test_ready_set_has_trials_and_its_own_name(name: str) -> None:
     assert READY[name].name == name

@@ -83,6 +83,6 @@ def test_return_waits_for_the_end_of_the_resync(drive: Drive, mirror: Mirror) ->
 
 def test_asynchronous_mirrors_alone_promise_nothing() -> None:
     mirrors = {name: of for name, of in REPLICATIONS.items() if isinstance(of, BlockMirror)}
-    assert len(mirrors) == 6
+    assert len(mirrors) == 9
     for name, of in mirrors.items():
         assert of.promises is (of.protocol != "asynchronous"), name

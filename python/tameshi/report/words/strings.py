@@ -536,6 +536,14 @@ TEXT: dict[str, tuple[str, str]] = {
         "{trials}回のフェイルオーバーで、方式が保持を約束する応答済みコミット{acknowledged}件は一つも"
         "失われず、サービスは{back}に復帰した。",
     ),
+    "failovers.kept": (
+        "None of {acknowledged} acknowledged commits that a way promises to keep was lost.",
+        "方式が保持を約束する応答済みコミット{acknowledged}件は一つも失われなかった。",
+    ),
+    "failovers.slowed": (
+        "With its link slowed, {way} made {slow} commits per second, and {after} afterwards.",
+        "リンクが遅い間、{way}のコミットは毎秒{slow}件、その後は毎秒{after}件だった。",
+    ),
     "failovers.back_of": (
         "The service was back {back} (failovers: {trials}).",
         "{trials}回のフェイルオーバーで、サービスは{back}に復帰した。",

@@ -186,10 +186,14 @@ pub(super) fn failure_kind(error: u16) -> FailureKind {
     match error {
         // Deadlock, lock wait timeout, record changed, too many that wait, foreign transaction.
         1213 | 1205 | 1020 | 3572 => FailureKind::Retry,
-        // Shutdown, killed, gone; a server that is not ready, or accepts no more connections.
-        1053 | 1077 | 1079 | 1080 | 1152 | 1158..=1161 | 1184 | 1317 | 1927 | 2006 | 2013 | 1040 | 1203 => {
+        // Shutdown, killed, gone; a server that is not ready, or accepts no more connections. A
+        // Galera node without a majority refuses statements by 1047.
+        1053 | 1077 | 1079 | 1080 | 1152 | 1158..=1161 | 1184 | 1317 | 1927 | 2006 | 2013 | 1040 | 1047 | 1203 => {
             FailureKind::Lost
         }
+        // Error during a commit. A Galera node that loses its majority answers so to commits under
+        // way, of which the other nodes have some.
+        1180 => FailureKind::Unknown,
         _ => FailureKind::Final,
     }
 }
@@ -358,6 +362,14 @@ mod tests {
         one.int(1);
         let wrong = binary.execute(&mut prepared(), &one, &[Kind::Int], &[], &mut reply);
         assert_eq!(wrong.expect_err("one value too many").failure_kind, FailureKind::Final);
+    }
+
+    #[test]
+    fn error_during_commit_leaves_its_outcome_unknown() {
+        let kinds = [1213, 1180, 1047, 1062].map(failure_kind);
+        assert_eq!(kinds, [FailureKind::Retry, FailureKind::Unknown, FailureKind::Lost, FailureKind::Final]);
+        let open = kinds.map(|kind| Failure::new(kind, "", "").may_be_committed());
+        assert_eq!(open, [false, true, true, false]);
     }
 
     #[test]
