@@ -53,6 +53,8 @@ SERIES = {
 READ_AS: Mapping[Any, Callable[[str], Any]] = {pl.Int64: int, pl.String: str, pl.Float64: float}
 SHORT_SERIES = 256 << 10
 """Characters of a series file up to which Python reads it."""
+UNUSUAL = ('"', ",,", ",\n")
+"""Quoted and empty values, which Tameshi writes in no series: Polars knows them."""
 
 
 @dataclass(frozen=True)
@@ -404,7 +406,8 @@ def _collect_series(folder: Path) -> pl.DataFrame:
 def _series_in(text: str) -> pl.DataFrame:
     """Return the rows of a series file; for a short one, Polars' threads cost more than reading."""
     lines = text.splitlines()
-    if len(text) > SHORT_SERIES or '"' in text or len(lines) < 2:
+    is_plain = not any(mark in text for mark in UNUSUAL)
+    if len(text) > SHORT_SERIES or not is_plain or len(lines) < 2:
         return pl.read_csv(text.encode(), schema=SERIES)
     columns = zip(*(line.split(",") for line in lines[1:]), strict=True)
     named = zip(SERIES.items(), columns, strict=True)
