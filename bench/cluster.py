@@ -178,13 +178,13 @@ def many(folder: Path, runs: int, console: Console) -> None:
         worker = next(p for p in psutil.Process(pid).children(recursive=True) if is_worker(p))
         worker.kill()
 
-    jobs = ("--jobs", str(WORKERS))
-    cost = ran(study, folder / "cluster-many", *jobs, "--cluster", "local", during=kill_one)
+    options = ("--jobs", str(WORKERS), "--records", "parquet")
+    cost = ran(study, folder / "cluster-many", *options, "--cluster", "local", during=kill_one)
     console.print(
         f"{runs:,} small runs on a cluster, a worker killed: {cost.clock_s:.0f} s by the clock, "
         f"{cost.cpu_s:.0f} s of processor time, collector {cost.memory_bytes / 2**20:.0f} MiB"
     )
-    beside = ran(study, folder / "here-many", *jobs)
+    beside = ran(study, folder / "here-many", *options)
     console.print(
         f"the same with --jobs {WORKERS}: {beside.clock_s:.0f} s by the clock, "
         f"{beside.cpu_s:.0f} s of processor time, dispatcher {beside.memory_bytes / 2**20:.0f} MiB"
