@@ -1,12 +1,13 @@
 """Cost of a cluster: processor time per run next to one machine, and limits of its parts.
 
-    python -m bench.cluster [--pairs 3] [--runs 160] [--many 10000] [--part NAME …]
+    python -m bench.cluster [--pairs 3] [--runs 160] [--many 10000] [--part NAME …] [--keep DIR]
 
 Parts: `overhead` runs the same study here and on a local cluster of two workers, in alternating
 order, with few and with many runs; the slope is the cost of a run, without start and end. `many`
-runs that many small runs on the cluster, with a worker killed on the way. `limits` times what a
-larger cluster shares: Dask's scheduler, and the collector that stores records. docs/scale.md holds
-what was measured.
+runs that many small runs on the cluster, with a worker killed on the way, and again without one;
+`--keep` leaves their results in a folder, where a second call continues them. `limits`
+times what a larger cluster shares: Dask's scheduler, and the collector that stores records.
+docs/scale.md holds what was measured.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
+from bench._many_cells import CELLS, INTERVAL, SHORT, many_cells
 from tameshi.core.spec_types import World
 from tameshi.record import store
-from tameshi.record.packs import Packs
+from tameshi.record.packs import MOST_RUNS, Packs
 from tameshi.record.transfer import packed, stored
 from tameshi.run.tasks import tasks_of
 from tameshi.study.bindings import Bindings
@@ -41,11 +43,13 @@ from tameshi.workflow.prepare import prepare
 WORKERS = 2
 FEW = 40
 BAR_MS = 10.0
-SMALL, SIZED = "200 ms", "20 s"
-"""Virtual times of a small run, and of one that takes about 100 ms of processor time."""
+SIZED = "120 s"
+"""Virtual time of a run that takes about 100 ms of processor time."""
+KILLED_AFTER = 5
+"""The worker is killed after one of this many runs."""
 POLL_S = 0.2
-RUN = "tameshi.run.worker"
-"""Word in the command line of a process that makes a run."""
+RUN = "tameshi.run.fork_server"
+"""Word in the command line of processes that make runs."""
 COMMAND = """
 import sys
 from tameshi.commands.cli import main
@@ -57,28 +61,6 @@ main()
 """The command, which writes results at its begin and end only: how often it does in between, and
 with how many runs, is chance, and would differ by more than the cost of a cluster."""
 TRIVIAL_TASKS = 5000
-STUDY = """
-title = "Many runs"
-question = "Does the place of a run cost anything?"
-[storage.disk]
-device = "sas-15k-146gb"
-size = "8 MiB"
-[axis.read]
-set = "workload.stream.s.read"
-levels = ["0 %", "25 %", "50 %", "75 %", "100 %"]
-[axis.depth]
-set = "workload.stream.s.queue_depth"
-levels = [1, 2, 3, 4, 5, 6, 7, 8]
-[workload.stream.s]
-[phase.p]
-workload = ["stream.s"]
-ramp = "20 ms"
-until = {{ time = "{time}" }}
-[run]
-interval = "{interval}"
-repetitions = {repetitions}
-"""
-CELLS = 40
 
 
 @dataclass(frozen=True)
@@ -94,8 +76,8 @@ class Cost:
 
 def study_file(folder: Path, runs: int, time_of_run: str) -> Path:
     """Write a study of this many runs, a multiple of the cells."""
-    interval = "10 ms" if time_of_run == SMALL else "1 s"
-    text = STUDY.format(time=time_of_run, interval=interval, repetitions=runs // CELLS)
+    interval = INTERVAL if time_of_run == SHORT else "6 s"
+    text = many_cells(repetitions=runs // CELLS, time=time_of_run, interval=interval)
     path = folder / f"many-{runs}.toml"
     path.write_text(text, encoding="utf-8")
     return path
@@ -106,8 +88,8 @@ def ran(study: Path, out: Path, *options: str, during: Callable[[int], None] | N
     words = [sys.executable, "-c", COMMAND, "run", str(study), "--out", str(out), *options]
     begin_s = time.monotonic()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    peak, own = [0], dict[int, float]()
-    watching = threading.Thread(target=_watch, args=(process.pid, peak, own), daemon=True)
+    peak, own, makers = [0], dict[int, float](), dict[int, float]()
+    watching = threading.Thread(target=_watch, args=(process.pid, peak, own, makers), daemon=True)
     watching.start()
     if during:
         threading.Thread(target=during, args=(process.pid,), daemon=True).start()
@@ -117,13 +99,15 @@ def ran(study: Path, out: Path, *options: str, during: Callable[[int], None] | N
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"{' '.join(words)} ended with {process.returncode}:\n{said[-3000:]}")
-    cpu_s = usage.ru_utime + usage.ru_stime
-    return Cost(time.monotonic() - begin_s, cpu_s, peak[0], sum(own.values()))
+    own_s = sum(own.values())
+    # A killed process takes the time of its children with it, which was seen.
+    cpu_s = max(usage.ru_utime + usage.ru_stime, own_s + sum(makers.values()))
+    return Cost(time.monotonic() - begin_s, cpu_s, peak[0], own_s)
 
 
-def _watch(pid: int, peak: list[int], own: dict[int, float]) -> None:
-    """Note the most memory that a process has had, and its processor time and that of those that it
-    started, but for those that make runs."""
+def _watch(pid: int, peak: list[int], own: dict[int, float], makers: dict[int, float]) -> None:
+    """Note the most memory that a process has had; its processor time and that of those that it
+    started, but for those that make runs; and that of the latter with their ended children."""
     while True:
         try:
             status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
@@ -134,8 +118,9 @@ def _watch(pid: int, peak: list[int], own: dict[int, float]) -> None:
         with suppress(psutil.Error):
             process = psutil.Process(pid)
             for each in (process, *process.children(recursive=True)):
-                if RUN not in each.cmdline():
-                    own[each.pid] = sum(each.cpu_times()[:2])
+                is_maker = RUN in each.cmdline()
+                times = each.cpu_times()[: 4 if is_maker else 2]
+                (makers if is_maker else own)[each.pid] = sum(times)
         time.sleep(POLL_S)
 
 
@@ -149,6 +134,7 @@ def overhead(folder: Path, pairs: int, runs: int, console: Console) -> None:
     fixed: dict[str, list[float]] = {place: [] for place in places}
     clocks: dict[str, list[float]] = {place: [] for place in places}
     for pair in range(pairs):
+        console.print(f"pair {pair + 1}: load average {os.getloadavg()[0]:.1f}")
         for place in sorted(places, reverse=pair % 2 == 0):
             costs = {}
             for size in sizes:
@@ -184,21 +170,21 @@ def same_results(folder: Path, size: int, places: Iterable[str]) -> None:
 
 def many(folder: Path, runs: int, console: Console) -> None:
     """Print what many small runs cost on a cluster, one of whose workers is killed."""
-    study = study_file(folder, runs, SMALL)
+    study = study_file(folder, runs, SHORT)
 
     def kill_one(pid: int) -> None:
-        while not any((folder / "cluster-many" / "runs").glob("*/outcome.json")):
+        while stored_runs(folder / "cluster-many") < runs / KILLED_AFTER:
             time.sleep(1)
         worker = next(p for p in psutil.Process(pid).children(recursive=True) if is_worker(p))
         worker.kill()
 
-    jobs = ("--jobs", str(WORKERS))
-    cost = ran(study, folder / "cluster-many", *jobs, "--cluster", "local", during=kill_one)
+    options = ("--jobs", str(WORKERS), "--records", "parquet")
+    cost = ran(study, folder / "cluster-many", *options, "--cluster", "local", during=kill_one)
     console.print(
         f"{runs:,} small runs on a cluster, a worker killed: {cost.clock_s:.0f} s by the clock, "
         f"{cost.cpu_s:.0f} s of processor time, collector {cost.memory_bytes / 2**20:.0f} MiB"
     )
-    beside = ran(study, folder / "here-many", *jobs)
+    beside = ran(study, folder / "here-many", *options)
     console.print(
         f"the same with --jobs {WORKERS}: {beside.clock_s:.0f} s by the clock, "
         f"{beside.cpu_s:.0f} s of processor time, dispatcher {beside.memory_bytes / 2**20:.0f} MiB"
@@ -207,6 +193,12 @@ def many(folder: Path, runs: int, console: Console) -> None:
         (folder / name / "results.json").read_bytes() for name in ("cluster-many", "here-many")
     }
     console.print("results are identical" if len(results) == 1 else "RESULTS DIFFER")
+
+
+def stored_runs(study: Path) -> int:
+    """Return the number of stored records, those in packs as if these were full."""
+    packs = len(list(study.glob("packs/*.parquet")))
+    return packs * MOST_RUNS + len(list(study.glob("runs/*/outcome.json")))
 
 
 def is_worker(process: psutil.Process) -> bool:
@@ -279,6 +271,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--runs", type=int, default=160)
     parser.add_argument("--many", type=int, default=10_000)
+    parser.add_argument("--keep", type=Path, help="folder of the results of part `many`")
     parser.add_argument("--part", action="append", choices=["overhead", "many", "limits"])
     given = parser.parse_args()
     parts = given.part or ["overhead", "limits", "many"]
@@ -290,7 +283,9 @@ def main() -> None:
         if "limits" in parts:
             limits(folder, console)
         if "many" in parts:
-            many(folder, given.many, console)
+            if given.keep:
+                given.keep.mkdir(parents=True, exist_ok=True)
+            many(given.keep or folder, given.many, console)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from typing import Any
 
 from rich.console import Console
 
+from bench._many_cells import CELLS, many_cells
 from tameshi import guard
 from tameshi.record import store
 from tameshi.record.packs import MOST_RUNS, Packs, batched
@@ -33,30 +34,6 @@ from tameshi.run.packed_plans import plan_packed
 from tameshi.study.file import read_study
 from tameshi.workflow import study_folder
 
-CELLS = 40
-STUDY = """
-title = "Many cells"
-question = "Which setting matters?"
-[storage.disk]
-device = "sas-15k-146gb"
-size = "8 MiB"
-[axis.read]
-set = "workload.stream.s.read"
-levels = ["0 %", "25 %", "50 %", "75 %", "100 %"]
-[axis.depth]
-set = "workload.stream.s.queue_depth"
-levels = [1, 2, 3, 4, 5, 6, 7, 8]
-[axis.jobs]
-set = "workload.stream.s.jobs"
-levels = [LEVELS]
-[workload.stream.s]
-[phase.p]
-workload = ["stream.s"]
-ramp = "20 ms"
-until = { time = "200 ms" }
-[run]
-interval = "10 ms"
-"""
 PLAN = """
 import re, sys, time
 from pathlib import Path
@@ -89,8 +66,7 @@ MOST_OBJECTS = 10_000
 def study_file(folder: Path, cells: int) -> Path:
     """Write a study with this many cells, a multiple of 40."""
     path = folder / f"many-{cells}.toml"
-    levels = ", ".join(map(str, range(1, cells // CELLS + 1)))
-    path.write_text(STUDY.replace("LEVELS", levels), encoding="utf-8")
+    path.write_text(many_cells(jobs=cells // CELLS), encoding="utf-8")
     return path
 
 

@@ -83,6 +83,7 @@ class FakeClient:
     batches: list[FakeFuture] = field(default_factory=list)
     handlers: dict[str, Callable[[Any], None]] = field(default_factory=dict)
     stops: list[str] = field(default_factory=list)
+    released: list[str] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
     descriptions: dict[str, Any] = field(default_factory=dict)
     scheduler: Any = field(default_factory=lambda: SimpleNamespace(address="tcp://10.0.0.9:8786"))
@@ -115,6 +116,9 @@ class FakeClient:
     def run(self, function: Any, *given: Any, **options: Any) -> dict[str, Any]:
         if function is remote.stop:
             self.stops.append(given[0])
+            return {}
+        if function is remote.release:
+            self.released.append(given[0])
             return {}
         own = remote.described()
         return {each: self.descriptions.get(each, own) for each in options["workers"]}

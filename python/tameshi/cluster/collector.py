@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -48,6 +48,8 @@ GIVE_UP_S = 30.0
 LATE_S = 60.0
 LATE_FACTOR = 5.0
 """A batch is late after this time and this multiple of its expected time."""
+RELEASE_S = 2.0
+"""Longest wait for workers to end their fork servers; one may hang."""
 ATTEMPTS = 3
 """Attempts at a run that leaves no usable record."""
 REPEATED = ("pending", "lost")
@@ -376,9 +378,9 @@ class Collector:
             return self._failed(task, f"worker {worker} stopped it")
         self.backlog.note(task, run["took_s"])
         del self.open[task.identity]
-        display = self.session.display
-        display.began(task.label, task.spec.world.value, folder)
-        display.ended(task.label, status, said(sealed), task.length_ns)
+        display, label = self.session.display, replace(task, planned=sealed.spec).label
+        display.began(label, task.world.value, folder)
+        display.ended(label, status, said(sealed), task.length_ns)
         return True
 
     def _stored(self, folder: Path, task: Task, run: Mapping[str, Any]) -> SealedRun:
@@ -453,6 +455,10 @@ class Collector:
         with suppress(Exception):  # The next request tries again.
             self.client.run(remote.stop, self.name, on_error="ignore")
 
+    def _release(self) -> None:
+        with suppress(Exception):  # A fork server ends with its worker at the latest.
+            self.client.run(remote.release, self.name, on_error="ignore")
+
     def _close(self) -> None:
         """Cancel what is still handed out; listen no more."""
         if self.client.status != "running":
@@ -463,3 +469,6 @@ class Collector:
                 self.client.cancel(futures)
             for topic in (self.name, WORKERS):
                 self.client.unsubscribe_topic(topic)
+        releasing = threading.Thread(target=self._release, daemon=True)
+        releasing.start()
+        releasing.join(RELEASE_S)

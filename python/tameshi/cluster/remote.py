@@ -28,6 +28,7 @@ from tameshi.record import store
 from tameshi.record.seal import OUTCOME
 from tameshi.record.transfer import content_of, packed, write_record
 from tameshi.run.dispatcher import Session, run_one
+from tameshi.run.forks import ForkServer
 from tameshi.run.preflight import Examined
 from tameshi.run.tasks import Task
 
@@ -46,6 +47,10 @@ WANTED = ("executing", "long-running")
 _sessions: dict[str, list[Session]] = defaultdict(list)
 """Running batches of this worker process, by the collector's name."""
 _stopped: set[str] = set()
+_forks = ForkServer()
+"""Fork server of all batches of this worker process."""
+_users: set[str] = set()
+"""Collectors whose batches have used the fork server."""
 _guarded = threading.Lock()
 
 
@@ -65,6 +70,16 @@ def stop(name: str) -> None:
         sessions = list(_sessions[name])
     for session in sessions:
         session.stop()
+
+
+def release(name: str) -> None:
+    """End the fork server, unless another collector uses it."""
+    with _guarded:
+        _users.discard(name)
+        if _users:
+            return
+    # A thread: Dask's event loop would wait for the last run.
+    threading.Thread(target=_forks.close, daemon=True).start()
 
 
 def request(
@@ -99,8 +114,10 @@ def execute(batch: bytes) -> dict[str, Any]:
         return {**answer, "refused": own}
     report = Report(worker, asked["name"])
     report.send({"kind": "began", "number": asked["number"], "worker": worker.address})
+    with _guarded:
+        _users.add(asked["name"])
     with scratch(worker) as folder, store.locked_study(folder) as lock:
-        session = Session(folder, lock, report, lambda: None, is_scratch=True)
+        session = Session(folder, lock, report, lambda: None, is_scratch=True, forks=_forks)
         with registered(asked["name"], session), watched(worker, session):
             _make(session, report, asked, answer)
     return answer

@@ -36,10 +36,11 @@ _FOLDER_MARK = b"Tameshi made this folder and may delete it with everything in i
 _CLAIMED = ("a new folder", "an empty folder", "a folder made by Tameshi")
 
 
-def claim_folder(path: Path) -> None:
+def claim_folder(path: Path, *, synced: bool = True) -> None:
     """Make `path` and its parents a folder of Tameshi's; keep one that exists.
 
-    Claims an empty directory. Raises `GuardRefusal` for a directory with other contents.
+    Claims an empty directory. Raises `GuardRefusal` for a directory with other contents. Not
+    `synced`: after a crash of the machine, Tameshi may not recognise the folder.
     """
     with translated(path):
         real = resolved(path)
@@ -56,7 +57,7 @@ def claim_folder(path: Path) -> None:
                     found=entries_in(directory),
                     accepted=_CLAIMED,
                 )
-            mark(directory)
+            mark(directory, synced=synced)
 
 
 def _refuse_what_is_no_folder(real: Path) -> None:
@@ -185,11 +186,12 @@ def _is_owned(folder: Path) -> bool:
         return is_marked(directory)
 
 
-def mark(directory: int) -> None:
+def mark(directory: int, *, synced: bool = True) -> None:
     """Write the marker into an open directory."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW
-    _write(os.open(MARKER, flags, 0o666, dir_fd=directory), _FOLDER_MARK)
-    os.fsync(directory)
+    _write(os.open(MARKER, flags, 0o666, dir_fd=directory), _FOLDER_MARK, synced=synced)
+    if synced:
+        os.fsync(directory)
 
 
 def is_marked(directory: int) -> bool:

@@ -8,7 +8,7 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -50,6 +50,11 @@ SERIES = {
     "metric": pl.String,
     "value": pl.Float64,
 }
+READ_AS: Mapping[Any, Callable[[str], Any]] = {pl.Int64: int, pl.String: str, pl.Float64: float}
+SHORT_SERIES = 256 << 10
+"""Characters of a series file up to which Python reads it."""
+UNUSUAL = ('"', ",,", ",\n")
+"""Quoted and empty values, which Tameshi writes in no series: Polars knows them."""
 
 
 @dataclass(frozen=True)
@@ -186,18 +191,29 @@ def with_folders(study: Path, identities: Iterable[str]) -> list[str]:
 
 
 def begin_run(
-    folder: Path, spec: RunSpec, run_identity: str, environment: Mapping[str, Any]
+    folder: Path,
+    spec: RunSpec,
+    run_identity: str,
+    environment: Mapping[str, Any],
+    *,
+    is_scratch: bool = False,
 ) -> None:
-    """Create a run's folder, without remains of an interrupted or failed run."""
+    """Create a run's folder, without remains of an interrupted or failed run.
+
+    Its files are synced by the seal: without one, the run counts for nothing. `is_scratch`: nothing
+    in the folder matters after a crash of the machine.
+    """
     if folder.exists():
         guard.remove_folder(folder)
-    guard.claim_folder(folder)
+    guard.claim_folder(folder, synced=not is_scratch)
     for name in ("series", "histograms"):
         (folder / name).mkdir()
-    guard.write_file(folder / "spec.json", compiled.to_json(spec).encode())
-    guard.write_file(
-        folder / "environment.json", as_json({"identity": run_identity, **environment})
-    )
+    files = {
+        "spec.json": compiled.to_json(spec).encode(),
+        "environment.json": as_json({"identity": run_identity, **environment}),
+    }
+    for name, data in files.items():
+        guard.write_file(folder / name, data, synced=False)
 
 
 def seal(folder: Path, failure: str | None = None, *, synced: bool = True) -> SealedRun:
@@ -211,7 +227,7 @@ def seal(folder: Path, failure: str | None = None, *, synced: bool = True) -> Se
     series = _collect_series(folder)
     buffer = BytesIO()
     series.write_parquet(buffer)
-    guard.write_file(folder / "series.parquet", buffer.getvalue(), synced=synced)
+    guard.write_file(folder / "series.parquet", buffer.getvalue(), synced=False)
     environment = json.loads((folder / "environment.json").read_bytes())
     outcome = {
         "schema_version": OUTCOME_VERSION,
@@ -375,13 +391,28 @@ def _without_ramps(log: str) -> str:
 
 
 def _collect_series(folder: Path) -> pl.DataFrame:
-    frames = [pl.DataFrame(schema={"source": pl.String, **SERIES})]
+    frames = []
     for path in sorted((folder / "series").glob("*.csv")):
         text = whole_lines(path.read_text(encoding="utf-8"))
         if text:
-            frame = pl.read_csv(text.encode(), schema=SERIES)
-            frames.append(frame.select(pl.lit(path.stem).alias("source"), *SERIES))
-    return pl.concat(frames)
+            frame = _series_in(text)
+            source = pl.Series("source", [path.stem] * len(frame), dtype=pl.String)
+            frames.append(frame.insert_column(0, source))
+    if not frames:
+        return pl.DataFrame(schema={"source": pl.String, **SERIES})
+    return frames[0] if len(frames) == 1 else pl.concat(frames)
+
+
+def _series_in(text: str) -> pl.DataFrame:
+    """Return the rows of a series file; for a short one, Polars' threads cost more than reading."""
+    lines = text.splitlines()
+    is_plain = not any(mark in text for mark in UNUSUAL)
+    if len(text) > SHORT_SERIES or not is_plain or len(lines) < 2:
+        return pl.read_csv(text.encode(), schema=SERIES)
+    columns = zip(*(line.split(",") for line in lines[1:]), strict=True)
+    named = zip(SERIES.items(), columns, strict=True)
+    values = {name: list(map(READ_AS[kind], column)) for (name, kind), column in named}
+    return pl.DataFrame(values, schema=SERIES)
 
 
 def _ending(events: list[dict[str, Any]], failure: str | None) -> dict[str, Any]:

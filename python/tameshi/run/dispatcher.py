@@ -26,6 +26,7 @@ from tameshi.run.crashes import Crashes, crashes_of
 from tameshi.run.database import Database, UsersDatabase, lent, opened
 from tameshi.run.display import Display
 from tameshi.run.emulation import serve_privately, served
+from tameshi.run.forks import ForkServer
 from tameshi.run.hooks import Hooks, hooks_of
 from tameshi.run.process import WorkerProcess
 from tameshi.run.run_queue import InOrder, RunQueue
@@ -68,6 +69,8 @@ class Session:
     """Runner of the simulated runs, if they are not made here."""
     fleet: Elsewhere | None = None
     """Hosts that make the measured runs."""
+    forks: ForkServer | None = None
+    """Fork server that starts the workers of simulated runs."""
     packs: Packs | None = None
     """Packs that take the records of complete simulated runs."""
 
@@ -128,7 +131,8 @@ def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> Sequence[Seal
     if session.elsewhere and virtual:
         session.elsewhere.run(session, virtual)
     else:
-        _run_group(session, virtual, jobs, longest_first=True)
+        with ForkServer() as session.forks:
+            _run_group(session, virtual, jobs, longest_first=True)
     if not session.packs:
         return [run for run in finished(session, tasks).values()]
     session.packs.collect()
@@ -186,7 +190,9 @@ def run_one(session: Session, task: Task) -> None:
     try:
         findings = task.examined.findings_on(task.spec)
         environment = {**task.examined.environment, "findings": findings}
-        store.begin_run(folder, task.spec, task.identity, environment)
+        store.begin_run(
+            *(folder, task.spec, task.identity, environment), is_scratch=session.is_scratch
+        )
         session.display.began(task.label, task.spec.world.value, folder)
         failure = _execute_in_world(session, task, folder)
     except Unbegun:
@@ -371,7 +377,9 @@ def _worker(
     slow: float = 1,
 ) -> Iterator[WorkerProcess]:
     with session.guarded:
-        worker = WorkerProcess(folder, targets, [session.lock], database, slow)
+        worker = WorkerProcess(
+            *(folder, targets, [session.lock], database, slow), forks=session.forks
+        )
         session.workers.add(worker)
         if session.stopping.is_set():
             worker.stop()

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tameshi import guard
+from tameshi.run.forks import ForkServer
 
 KEPT_LINES = 20
 NO_MEMORY = "memory allocation of "
@@ -32,25 +33,19 @@ class WorkerProcess:
         inherited: Sequence[int],
         database: Mapping[str, Any] | None = None,
         slow: float = 1,
+        forks: ForkServer | None = None,
     ) -> None:
+        """Start it; without arguments, as a fork if there is a server."""
         arguments = [json.dumps(_described(name, target)) for name, target in targets.items()]
         arguments += [json.dumps({"database": database})] if database else []
         arguments += [json.dumps({"slow": slow})] if slow != 1 else []
         self.log = folder / "worker.log"
-        errors = guard.append_file(self.log)
-        self.process = subprocess.Popen(
-            [sys.executable, "-X", "utf8", "-m", "tameshi.run.worker", str(folder), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            pass_fds=[
-                *inherited,
-                *(fd for target in targets.values() for fd in target.descriptors),
-            ],
-            start_new_session=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )
-        errors.close()
+        with guard.append_file(self.log) as errors:
+            self.process = (
+                forks.start(folder, errors, inherited)
+                if forks and not arguments
+                else _started(folder, arguments, errors, [*inherited, *_descriptors(targets)])
+            )
 
     def messages(self) -> Iterable[dict[str, Any]]:
         """Yield messages until the worker ends, without a killed worker's incomplete last line."""
@@ -89,6 +84,8 @@ class WorkerProcess:
                 self.process.stdin.close()
         if status == 0:
             return None
+        if status is None:
+            return "the worker's end is unknown: the fork server of simulated runs was killed"
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         return ": ".join(filter(None, (f"the worker {how}", last_words(self.log))))
 
@@ -99,6 +96,24 @@ def last_words(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     starved = [line for line in lines if line.startswith(NO_MEMORY)]
     return " / ".join(starved[:1] or lines[-KEPT_LINES:])
+
+
+def _started(
+    folder: Path, arguments: Sequence[str], errors: IO[bytes], descriptors: Sequence[int]
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-X", "utf8", "-m", "tameshi.run.worker", str(folder), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        pass_fds=descriptors,
+        start_new_session=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+
+
+def _descriptors(targets: Mapping[str, guard.OpenTarget]) -> list[int]:
+    return [descriptor for target in targets.values() for descriptor in target.descriptors]
 
 
 def _described(name: str, target: guard.OpenTarget) -> dict[str, Any]:

@@ -134,12 +134,17 @@ def _work(
     return DatabaseWork(spec, folder, database, clock)
 
 
-def main() -> int:
-    """Execute the run whose folder the first argument names."""
-    worker = Worker(Path(sys.argv[1]), [json.loads(argument) for argument in sys.argv[2:]])
+def execute_run(folder: Path, targets: list[dict[str, Any]]) -> int:
+    """Execute a run in this process, which does nothing else; return its exit status."""
+    worker = Worker(folder, targets)
     signal.signal(signal.SIGINT, worker.stop)
     signal.signal(signal.SIGTERM, worker.stop)
     return worker.execute()
+
+
+def main() -> int:
+    """Execute the run whose folder the first argument names."""
+    return execute_run(Path(sys.argv[1]), [json.loads(argument) for argument in sys.argv[2:]])
 
 
 if __name__ == "__main__":

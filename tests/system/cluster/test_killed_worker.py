@@ -8,32 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bench._many_cells import CELLS, many_cells
 from command import outcomes, start, tameshi_process, wait_until
 from dask_cluster import dask_cluster, kill
 from sealing import folder_content
 
-STUDY = """
-title = "Many"
-question = "Is the place of a run without effect?"
-[storage.disk]
-device = "sas-15k-146gb"
-size = "8 MiB"
-[axis.read]
-set = "workload.stream.s.read"
-levels = ["0 %", "25 %", "50 %", "75 %", "100 %"]
-[axis.depth]
-set = "workload.stream.s.queue_depth"
-levels = [1, 2, 3, 4, 5, 6, 7, 8]
-[workload.stream.s]
-[phase.p]
-workload = ["stream.s"]
-ramp = "20 ms"
-until = { time = "200 ms" }
-[run]
-interval = "10 ms"
-repetitions = 5
-"""
-CELLS = 40
 CALM_S = 0.5
 """Time of a run on a busy machine."""
 
@@ -42,7 +21,7 @@ CALM_S = 0.5
 def test_cluster_with_a_killed_worker_gives_equal_results(
     study: Callable[..., Path], tmp_path: Path, runs: int
 ) -> None:
-    path = study(STUDY.replace("repetitions = 5", f"repetitions = {runs // CELLS}"))
+    path = study(many_cells(repetitions=runs // CELLS))
     here, out = tmp_path / "here", tmp_path / "out"
     done = tameshi_process("run", path, "--out", here, "--jobs", "2")
     assert done.returncode == 0, done.stderr
@@ -63,7 +42,7 @@ def test_cluster_with_a_killed_worker_gives_equal_results(
 def test_killed_collector_resumes_on_one_machine(
     study: Callable[..., Path], tmp_path: Path
 ) -> None:
-    path = study(STUDY.replace("repetitions = 5", "repetitions = 1"))
+    path = study(many_cells())
     here, out = tmp_path / "here", tmp_path / "out"
     with dask_cluster(tmp_path / "cluster", workers=2) as cluster:
         process = start("run", path, "--out", out, "--cluster", cluster.address)

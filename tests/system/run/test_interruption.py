@@ -7,6 +7,7 @@ import signal
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from command import (
     SMALL,
@@ -137,10 +138,9 @@ def test_killed_worker_fails_its_run_and_others_continue(study, tmp_path):
         lambda: any('"phase_begin"' in p.read_text() for p in out.glob("runs/*/events.jsonl")),
         process,
     )
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    threads = Path(f"/proc/{process.pid}/task").iterdir()
-    children += [c for t in threads for c in (t / "children").read_text().split()]
-    os.kill(int(children[0]), signal.SIGKILL)
+    (server,) = psutil.Process(process.pid).children()
+    (worker,) = server.children()
+    worker.kill()
     _, errors = process.communicate()
     assert process.returncode == 1
     statuses = sorted(outcome["status"] for outcome in outcomes(out))

@@ -94,6 +94,7 @@ def test_runs_of_a_healthy_cluster_are_handed_out_once(study: Study) -> None:
     study.assert_complete()
     assert sorted(identities(client.batches)) == sorted(task.identity for task in study.tasks)
     assert client.handlers == {} and all(batch.workers is None for batch in client.batches)
+    assert len(client.released) == 1
 
 
 def test_runs_that_a_batch_leaves_are_handed_out_again(study: Study) -> None:

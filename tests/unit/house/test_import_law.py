@@ -267,7 +267,7 @@ def test_modules_that_break_the_law_are_found(tmp_path):
 def test_a_worker_starts_without_what_only_plans_and_results_need() -> None:
     results = ("polars", "plotly", "scipy", "numpy", "jinja2")
     plans = ("pydantic", "psutil", "tameshi.core.spec_types", "tameshi.guard")
-    words = "import sys, tameshi.run.worker; "
+    words = "import sys, tameshi.run.worker, tameshi.run.fork_server; "
     words += f"print([m for m in {results + plans} if m in sys.modules])"
     told = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
