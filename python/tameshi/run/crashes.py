@@ -15,7 +15,7 @@ from typing import Literal, Self
 from tameshi.core import compiled
 from tameshi.core.clock import WALL, Clock
 from tameshi.core.errors import RunFailed, TameshiError
-from tameshi.core.spec_types import RunSpec
+from tameshi.core.spec_types import PowerCut, RunSpec
 from tameshi.record.events import append_event
 from tameshi.run.event_times import EventTimes, time_of_event
 from tameshi.servers.private import PrivateServer
@@ -29,13 +29,17 @@ files."""
 
 @dataclass(frozen=True)
 class Crash:
-    """Crash with its time, as of a hook; `down_ns`: time until the restart."""
+    """Crash with its time, as of a hook.
+
+    `down_ns`: time until the restart; `cut`: the power cut that it is.
+    """
 
     name: str
     at_ns: int
     phases: tuple[int, ...] | None
     how: How
     down_ns: int
+    cut: PowerCut | None = None
 
 
 def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Crash]:
@@ -49,22 +53,23 @@ def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Cra
             down_ns = compiled.nanoseconds(event.kill.down or "0 s")
             crashes.append(Crash(name, at_ns, phases, "kill", down_ns))
         elif event.power_cut is not None:
-            crashes.append(Crash(name, at_ns, phases, "power_cut", 0))
+            crashes.append(Crash(name, at_ns, phases, "power_cut", 0, event.power_cut))
     return sorted(crashes, key=lambda crash: crash.at_ns)
 
 
 class Crashes:
     """Crashes and restarts of a server, from `begin` to the end of `with`.
 
-    `cut` cuts the power of server and storage, and brings the storage back. One thread performs
-    them all: a server dies with the thread that started it.
+    `cut` cuts the power of server and storage, and brings the storage back; it informs clients by
+    the function that it is given. One thread performs them all: a server dies with the thread that
+    started it.
     """
 
     def __init__(
         self,
         folder: Path,
         server: PrivateServer,
-        cut: Callable[[], None],
+        cut: Callable[[PowerCut, Callable[[], None]], None],
         crashes: Sequence[Crash],
         stopped: Callable[[], bool],
         clock: Clock = WALL,
@@ -126,12 +131,11 @@ class Crashes:
     def _make(self, crash: Crash, t0_ns: int, tell: Callable[[str], None]) -> None:
         begin_ns = self._clock.now_ns()
         try:
-            if crash.how == "kill":
+            if crash.cut is None:
                 self._server.kill()
                 self._clock.wait(self._left, crash.down_ns)
             else:
-                tell(crash.how)
-                self._cut()
+                self._cut_power(crash.cut, lambda: self._end_clients(tell))
             start_ns = self._clock.now_ns()
             self._server.start()
         except (TameshiError, OSError) as error:
@@ -150,11 +154,12 @@ class Crashes:
         )
         tell("back")
 
-    def _cut(self) -> None:
+    def _end_clients(self, tell: Callable[[str], None]) -> None:
+        """Inform the clients of a power cut, and wait until they have let go."""
+        tell("power_cut")
         if not self._clock.wait(self._let_go, LET_GO_SECONDS * 1e9):
             raise RunFailed(f"the clients did not hear of the power cut in {LET_GO_SECONDS:g} s")
         self._let_go.clear()
-        self._cut_power()
 
     def _fail(self, why: str) -> None:
         self.failure = self.failure or why

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.timeout(600)
         ("key-update", "transaction.rate"),
         ("pcie-ssd-mysql-failure", "transaction.tpmc"),
         ("raid1-failure-under-tpcc", "transaction.tpmc"),
+        ("atomic-write-under-power-cuts", "transaction.rate"),
         ("mirrored-ha", "transaction.rate"),
         ("pcie-ssd-mysql-atomic", "transaction.tpmc"),
     ],
@@ -62,6 +63,15 @@ FIRST = {
     ],
     "pcie-ssd-mysql-failure": FAILED_AND_REBUILT,
     "raid1-failure-under-tpcc": FAILED_AND_REBUILT,
+    "atomic-write-under-power-cuts": [
+        r"[Pp]ages twice, drive units: none of 5 power cuts broke a page, and the database "
+        "started after each",
+        r"pages once, drive whole: none of 5 power cuts broke a page, and the database "
+        "started after each",
+        r"pages once, drive units: [1-5] of 5 power cuts broke pages \(\d+\), and the database "
+        "started after [0-4] of 5",
+        r"Pages once yields 1\.\d+ × the transactions of twice",
+    ],
     "pcie-ssd-mysql-atomic": [
         f"[Pp]ages once {MAKES} twice",
         rf"with pages once the drive lasts {YEARS} years, {FACTOR} the {YEARS} of twice",
