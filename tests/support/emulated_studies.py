@@ -77,6 +77,12 @@ def database(engine: str, drive: str, scale: str = "") -> str:
 
 def events(out: Path, kind: str) -> list[dict[str, Any]]:
     """Return the events of a kind of the only run."""
-    (path,) = out.glob("runs/*/events.jsonl")
-    found = [json.loads(line) for line in path.read_text().splitlines()]
+    (_,) = out.glob("runs/*/events.jsonl")
+    return all_events(out, kind)
+
+
+def all_events(out: Path, kind: str) -> list[dict[str, Any]]:
+    """Return the events of a kind of all runs."""
+    paths = sorted(out.glob("runs/*/events.jsonl"))
+    found = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
     return [event for event in found if event["kind"] == kind]

@@ -17,8 +17,8 @@ pub(crate) enum Message {
     Bypass,
     /// Switch the power on; the path adds this many nanoseconds of wall time to each answer.
     On(u64),
-    /// Cut the power.
-    Cut,
+    /// Cut the power; with a number, as soon as a write of this many bytes is under way.
+    Cut(Option<u64>),
     /// Fail a member of a stack, or all of it.
     Fail(Option<u32>),
     /// Replace a failed member.
@@ -71,7 +71,8 @@ fn parse(text: &str) -> Result<Message, String> {
         ("reset", []) => Message::Reset,
         ("bypass", []) => Message::Bypass,
         ("on", [offset]) => Message::On(number(offset)?),
-        ("cut", []) => Message::Cut,
+        ("cut", []) => Message::Cut(None),
+        ("cut", [bytes]) => Message::Cut(Some(number(bytes)?)),
         ("fail_over", []) => Message::FailOver,
         ("take_back", []) => Message::TakeBack,
         ("link", ["cut"]) => Message::Link(false),
@@ -121,6 +122,8 @@ mod tests {
         let slow = |factor| Slow::new(factor).expect("a factor in range");
         let cases = [
             ("status", Message::Status),
+            ("cut", Message::Cut(None)),
+            ("cut 16384", Message::Cut(Some(16_384))),
             ("on 12500", Message::On(12_500)),
             ("fail", Message::Fail(None)),
             ("fail 3", Message::Fail(Some(3))),
@@ -147,7 +150,7 @@ mod tests {
             "link down",
             "on",
             "on soon",
-            "cut 1",
+            "cut soon",
             "slow",
             "slow 0.5",
             "slow x",

@@ -153,6 +153,13 @@ impl Drive {
         self.slots.len() - self.free.len()
     }
 
+    /// Return whether a write of `bytes` is under way.
+    pub fn is_writing(&self, bytes: u64) -> bool {
+        let is_meant = |request: &Request| request.kind == CommandKind::Write && request.length == bytes;
+        let mut meant = (0..).zip(&self.slots).filter(|(_, slot)| is_meant(&slot.request));
+        meant.any(|(number, _)| !self.free.contains(&number))
+    }
+
     /// Switch the power on, or the model off. Only without requests under way.
     pub fn switch(&mut self, power: Power) {
         debug_assert!(power == Power::Off || self.under_way() == 0 || self.power == Power::On);

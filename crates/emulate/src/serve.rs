@@ -18,9 +18,12 @@ use crate::spec::ServeSpec;
 use serde_json::json;
 use std::os::fd::RawFd;
 use tameshi_base::Nanos;
+use tameshi_spec::study::PowerCut;
 
 /// Most lost ranges in an answer.
 const RANGES: usize = 500;
+/// Longest time in wall-clock ns that a power cut waits for a write: its owner waits as long.
+const LONGEST_WAIT: u64 = 20_000_000_000;
 
 /// Serve a drive on its mount, or by NBD, until the mount or the owner is gone.
 ///
@@ -63,12 +66,21 @@ fn run<D: Door>(spec: &ServeSpec, drive: Drive, door: D, control: RawFd) -> Resu
         offset: 0,
         is_taught: spec.is_taught(),
         members: Members::default(),
+        awaited: None,
         arrivals: Vec::with_capacity(512),
         departures: Vec::with_capacity(512),
     };
     // Pacing locks all memory: the hot part of a disk's data must not grow without end.
     server.drive.store().allow_eviction();
     server.run().map_err(|error| format!("serving the drive: {error}"))
+}
+
+/// Write that a power cut waits for.
+#[derive(Clone, Copy, Debug)]
+struct AwaitedWrite {
+    bytes: u64,
+    /// Time of the drive at which the power is cut without such a write.
+    until: Nanos,
 }
 
 struct Server<D> {
@@ -85,6 +97,7 @@ struct Server<D> {
     /// The model has yet to learn what was stored without it.
     is_taught: bool,
     members: Members,
+    awaited: Option<AwaitedWrite>,
     arrivals: Vec<Request>,
     departures: Vec<Departure>,
 }
@@ -93,6 +106,9 @@ impl<D: Door> Server<D> {
     fn run(&mut self) -> std::io::Result<()> {
         while !self.door.is_closed() {
             let any = self.round()?;
+            if let Some(write) = self.awaited {
+                self.cut_during(write)?;
+            }
             if self.door.take_control() {
                 self.door.submit()?;
                 if !self.obey()? {
@@ -105,7 +121,9 @@ impl<D: Door> Server<D> {
                 continue;
             }
             let soon = self.time.at(now) + self.offset;
-            let left = self.drive.next_wake().map(|at| self.time.slow.wall_time(at.saturating_sub(soon)));
+            let wakes = [self.drive.next_wake(), self.awaited.map(|write| write.until)];
+            let left = wakes.into_iter().flatten().min();
+            let left = left.map(|at| self.time.slow.wall_time(at.saturating_sub(soon)));
             match self.pacer.step(now, left) {
                 Step::Spin => self.pacer.spun(now),
                 Step::Wait(patience) => {
@@ -178,13 +196,13 @@ impl<D: Door> Server<D> {
                     self.door.switch(true)?;
                     json!({})
                 }
-                Message::Cut => self.cut()?,
-                Message::FailOver => self.fail_over()?,
-                Message::TakeBack => {
-                    let lacks = self.drive.take_back(self.time.now(), &mut self.departures);
-                    self.depart()?;
-                    json!({ "missed": lacks.as_ref().err(), "lacks_bytes": lacks.ok() })
+                Message::Cut(None) => self.cut()?,
+                Message::Cut(Some(bytes)) => {
+                    self.await_write(bytes);
+                    continue;
                 }
+                Message::FailOver => self.fail_over()?,
+                Message::TakeBack => self.take_back()?,
                 Message::Link(is_up) => {
                     let changed = self.drive.change_link(is_up, self.time.now(), &mut self.departures);
                     self.depart()?;
@@ -220,6 +238,22 @@ impl<D: Door> Server<D> {
         Ok(true)
     }
 
+    /// Cut the power during a write of this size; the message is answered then.
+    fn await_write(&mut self, bytes: u64) {
+        let longest = self.time.slow.own_time(LONGEST_WAIT).min(PowerCut::LONGEST_WAIT_NS);
+        self.awaited = Some(AwaitedWrite { bytes, until: self.time.now() + longest });
+    }
+
+    /// Cut the power if the awaited write is under way, or its time has passed.
+    fn cut_during(&mut self, write: AwaitedWrite) -> std::io::Result<()> {
+        if self.drive.is_writing(write.bytes) || self.time.now() >= write.until {
+            self.awaited = None;
+            let answer = self.cut()?;
+            control::send(self.control, &answer)?;
+        }
+        Ok(())
+    }
+
     /// Cut the power between two events of the drive.
     fn cut(&mut self) -> std::io::Result<serde_json::Value> {
         let mut cut = self.drive.cut(self.time.now(), &mut self.departures);
@@ -231,6 +265,13 @@ impl<D: Door> Server<D> {
         let mut answer = serde_json::to_value(&cut)?;
         answer["ranges_left_out"] = (count - cut.ranges.len()).into();
         Ok(answer)
+    }
+
+    /// Bring the lost side of a block mirror back.
+    fn take_back(&mut self) -> std::io::Result<serde_json::Value> {
+        let lacks = self.drive.take_back(self.time.now(), &mut self.departures);
+        self.depart()?;
+        Ok(json!({ "missed": lacks.as_ref().err(), "lacks_bytes": lacks.ok() }))
     }
 
     /// Lose the near side of a block mirror between two events of the drive.

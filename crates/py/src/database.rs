@@ -93,6 +93,18 @@ impl Oltp {
     }
 }
 
+/// Pages, those that do not fit their checksum, and ranges left out.
+type CheckedPages = (u64, u64, Vec<(u64, u64)>);
+
+/// Check the pages of an InnoDB file.
+#[pyfunction]
+pub fn check_pages(py: Python<'_>, path: PathBuf) -> PyResult<CheckedPages> {
+    let checked = py.detach(|| tameshi_oltp::check_pages(&path));
+    let checked = checked.map_err(|error| failed(format!("{}: {error}", path.display())))?;
+    let left_out = checked.left_out.iter().map(|pages| (pages.start, pages.end)).collect();
+    Ok((checked.pages, checked.broken, left_out))
+}
+
 /// Rows of a query as JSON, each value as text or null.
 #[pyfunction]
 pub fn query(py: Python<'_>, target: &str, sql: &str) -> PyResult<String> {

@@ -207,6 +207,7 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<execution::Execution>()?;
     module.add_class::<database::Oltp>()?;
     module.add_function(wrap_pyfunction!(database::query, module)?)?;
+    module.add_function(wrap_pyfunction!(database::check_pages, module)?)?;
     module.add_function(wrap_pyfunction!(links::lone_link, module)?)?;
     module.add_function(wrap_pyfunction!(links::forward_packets, module)?)?;
     module.add_function(wrap_pyfunction!(links::link_round_trip, module)?)?;

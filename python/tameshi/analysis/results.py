@@ -29,6 +29,7 @@ from tameshi.analysis.hosts import flag_hosts
 from tameshi.analysis.imported import imported_estimates, is_imported
 from tameshi.analysis.left_out import left_out
 from tameshi.analysis.model_error import down_ns, of_event, of_life, with_model
+from tameshi.analysis.power_cuts import power_cuts
 from tameshi.analysis.published import RAMPED, WHOLE, published
 from tameshi.analysis.series import Frames, Stretch, program_words, sampled
 from tameshi.analysis.stats import bottleneck, programs, timeline
@@ -201,6 +202,7 @@ def _cell(
         "estimates": entries,
         **_database(cell, frames, usable, profiles),
         **_drives(cell, frames, usable),
+        **power_cuts(cell.runs if cell.spec.programs else (), cell.index),
         **_slow(cell),
     }
 
@@ -245,8 +247,7 @@ def _modelled(
 def _drives(
     cell: Cell, frames: Mapping[Any, Frames], usable: Sequence[SealedRun]
 ) -> dict[str, Any]:
-    """Return the drives of emulated runs with their figures, which cover whole runs: in the cells
-    of the first phase."""
+    """Return drives of emulated runs, in the first phase's cells: figures cover whole runs."""
     if cell.world != World.emulated.value or cell.index:
         return {}
     found = [

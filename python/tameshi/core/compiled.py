@@ -386,6 +386,14 @@ class Oltp:
         return dict(json.loads(self._inner.progress()))
 
 
+def check_pages(path: Path) -> tuple[int, int, list[range]]:
+    """Return the pages of an InnoDB file, those that do not fit their checksum, and pages that are
+    left out: the doublewrite buffer."""
+    with _driving():
+        pages, broken, left_out = _tameshi.check_pages(path)
+    return int(pages), int(broken), [range(*pages) for pages in left_out]
+
+
 def query(target: Mapping[str, Any], sql: str) -> list[list[str | None]]:
     """Return the rows of a query, each value as text."""
     with _driving():

@@ -1788,6 +1788,25 @@ class PoolDump(BaseModel):
     page_reads: Annotated[SourcedUint32, Field(description='Pages that are read back at once.')]
 
 
+class PowerCut(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    storage: Annotated[
+        str | None, Field(description='Name of the storage; absent: the one in use.')
+    ] = None
+    member: Annotated[
+        int | None, Field(description='Not accepted: the power of a whole storage fails.', ge=0)
+    ] = None
+    during_write: Annotated[
+        Size | None,
+        Field(
+            description="Wait, for at most 2 s, until a write of this size is under way, such as a database's page:\nthe cut may tear it (simulated and emulated worlds). Absent: the cut does not wait."
+        ),
+    ] = None
+
+
 class ProgramSpecOltp(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2569,7 +2588,7 @@ class Event(BaseModel):
         Member | None, Field(description="A new member takes a dead one's place and is rebuilt.")
     ] = None
     power_cut: Annotated[
-        Member | None,
+        PowerCut | None,
         Field(
             description='Power fails, and a database on the storage is started again. Under a measured one its file\nsystem is shut down.'
         ),

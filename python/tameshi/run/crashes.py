@@ -15,7 +15,7 @@ from typing import Literal, Self
 from tameshi.core import compiled
 from tameshi.core.clock import WALL, Clock
 from tameshi.core.errors import RunFailed, TameshiError
-from tameshi.core.spec_types import RunSpec
+from tameshi.core.spec_types import PowerCut, RunSpec
 from tameshi.record.events import append_event
 from tameshi.run.event_times import EventTimes, time_of_event
 from tameshi.servers.private import PrivateServer
@@ -31,13 +31,17 @@ files."""
 
 @dataclass(frozen=True)
 class Crash:
-    """Crash with its time, as of a hook; `down_ns`: time until the restart."""
+    """Crash with its time, as of a hook.
+
+    `down_ns`: time until the restart; `cut`: the power cut that it is.
+    """
 
     name: str
     at_ns: int
     phases: tuple[int, ...] | None
     how: How
     down_ns: int
+    cut: PowerCut | None = None
 
 
 def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Crash]:
@@ -51,7 +55,7 @@ def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Cra
             down_ns = compiled.nanoseconds(event.kill.down or "0 s")
             crashes.append(Crash(name, at_ns, phases, "kill", down_ns))
         elif event.power_cut is not None:
-            crashes.append(Crash(name, at_ns, phases, "power_cut", 0))
+            crashes.append(Crash(name, at_ns, phases, "power_cut", 0, event.power_cut))
         elif event.failover is not None:
             down_ns = compiled.nanoseconds(event.failover.down or "0 s")
             crashes.append(Crash(name, at_ns, phases, "failover", down_ns))
@@ -62,19 +66,19 @@ class Crashes:
     """Crashes and restarts of a server, from `begin` to the end of `with`.
 
     `cut` cuts the power of server and storage, and brings the storage back; `fail_over` loses both,
-    waits, and brings the other side of the storage. One thread performs them all: a server dies
-    with the thread that started it.
+    waits, and brings the other side of the storage. They inform clients by the function that they
+    are given. One thread performs them all: a server dies with the thread that started it.
     """
 
     def __init__(
         self,
         folder: Path,
         server: PrivateServer,
-        cut: Callable[[], None],
+        cut: Callable[[PowerCut, Callable[[], None]], None],
         crashes: Sequence[Crash],
         stopped: Callable[[], bool],
         clock: Clock = WALL,
-        fail_over: Callable[[Wait], None] | None = None,
+        fail_over: Callable[[Callable[[], None], Wait], None] | None = None,
     ) -> None:
         self._clock = clock
         self._fail_over = fail_over
@@ -134,12 +138,11 @@ class Crashes:
     def _make(self, crash: Crash, t0_ns: int, tell: Callable[[str], None]) -> None:
         begin_ns = self._clock.now_ns()
         try:
-            if crash.how == "kill":
+            if crash.cut is None:
                 self._server.kill()
                 self._clock.wait(self._left, crash.down_ns)
             else:
-                tell("power_cut")
-                self._lose(crash)
+                self._lose(crash, lambda: self._end_clients(tell))
             start_ns = self._clock.now_ns()
             self._server.start()
         except (TameshiError, OSError) as error:
@@ -158,16 +161,20 @@ class Crashes:
         )
         tell("back")
 
-    def _lose(self, crash: Crash) -> None:
+    def _lose(self, crash: Crash, end_clients: Callable[[], None]) -> None:
         """Lose server and storage; return with the storage, or its other side, in place."""
+        if crash.how == "failover":
+            assert self._fail_over
+            self._fail_over(end_clients, lambda: self._clock.wait(self._left, crash.down_ns))
+        elif crash.cut:
+            self._cut_power(crash.cut, end_clients)
+
+    def _end_clients(self, tell: Callable[[str], None]) -> None:
+        """Inform the clients of a power cut, and wait until they have let go."""
+        tell("power_cut")
         if not self._clock.wait(self._let_go, LET_GO_SECONDS * 1e9):
             raise RunFailed(f"the clients did not hear of the power cut in {LET_GO_SECONDS:g} s")
         self._let_go.clear()
-        if crash.how == "failover":
-            assert self._fail_over
-            self._fail_over(lambda: self._clock.wait(self._left, crash.down_ns))
-        else:
-            self._cut_power()
 
     def _fail(self, why: str) -> None:
         self.failure = self.failure or why

@@ -17,7 +17,7 @@ from tameshi.core.clock import WALL, Clock
 from tameshi.core.compiled import Oltp
 from tameshi.core.errors import RunFailed
 from tameshi.core.reasons import reason, verdict
-from tameshi.core.spec_types import RunSpec
+from tameshi.core.spec_types import PowerCut, RunSpec
 from tameshi.guard import Volume
 from tameshi.record.events import append_event
 from tameshi.run.database_work import loads_of
@@ -160,9 +160,10 @@ class Database:
         ):
             append_event(self._folder, 0, "finding", **finding)
 
-    def cut_power(self) -> None:
+    def cut_power(self, _: PowerCut, end_clients: Callable[[], None]) -> None:
         """Cut the power of its volume and the server; return with the volume mounted again."""
         assert self.volume
+        end_clients()
         cut_power(self.volume, self.server, lambda: None)
 
     @contextmanager

@@ -9,15 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from tameshi.analysis.stats.served import served_verdicts
+from tameshi.core import compiled
 from tameshi.core.clock import Clock
 from tameshi.core.environment import PROC
 from tameshi.core.errors import RunFailed
-from tameshi.core.spec_types import RunSpec
+from tameshi.core.spec_types import PowerCut, RunSpec
 from tameshi.hosts.sweep import sweep_all_hosts
 from tameshi.record.events import append_event
 from tameshi.run.crashes import Wait
@@ -30,6 +31,7 @@ from tameshi.serve.drive import ServedDrive
 from tameshi.serve.faults import change_mirror
 from tameshi.serve.kernel import enter_private_namespace
 from tameshi.serve.sweep import sweep_all
+from tameshi.servers.pages import check_pages
 
 DATA_SETS = "data-sets"
 """Folder of kept data sets in a study folder: the drives of a run end with it."""
@@ -104,23 +106,62 @@ class Drives:
             for each in served_verdicts(name, status, end_ns):
                 append_event(self._folder, end_ns, "finding", **each)
 
-    def cut(self, database: Database) -> None:
-        """Cut the power of all drives and of the server; return with the drives mounted again."""
-        begin_ns = self._clock.now_ns()
-        losses = {name: drive.ask("cut") for name, drive in self._drives.items()}
+    def cut(self, database: Database, cut: PowerCut, end_clients: Callable[[], None]) -> None:
+        """Cut the power of all drives and of the server; return with the drives mounted again.
+
+        A cut that waits for a write comes while clients are at work; any other one after they have
+        heard of it. The other drives lose their power next.
+        """
+        begin_ns, waited = self._clock.now_ns(), {}
+        losses: dict[str, dict[str, Any]] = {}
+        if cut.during_write:
+            named = (name for name in self._drives if cut.storage in (None, name))
+            first = next(named)
+            size = compiled.size_bytes(cut.during_write.root)
+            losses[first] = self._drives[first].ask(f"cut {size}")
+            database.server.kill()
+            waited[first] = {"waited_ns": self._clock.now_ns() - begin_ns}
+            begin_ns = self._clock.now_ns()
+        end_clients()
+        losses |= {name: drive.ask("cut") for name, drive in self._rest(losses)}
         database.server.kill()
         with database.let_go():
             for name, drive in self._drives.items():
                 losses[name] |= drive.restore_power(begin_ns, kill=False)
+            if cut.during_write:
+                self._check_pages(database)
         for name, lost in losses.items():
             lost.pop("ranges", None)
-            append_event(self._folder, begin_ns - self._t0_ns, "drive_cut", storage=name, **lost)
+            fields = {"storage": name, **lost, **waited.get(name, {})}
+            append_event(self._folder, begin_ns - self._t0_ns, "drive_cut", **fields)
 
-    def fail_over(self, database: Database, storage: str, wait: Wait) -> None:
+    def _rest(self, cut: Mapping[str, Any]) -> list[tuple[str, ServedDrive]]:
+        """Return the drives that have their power yet."""
+        return [(name, drive) for name, drive in self._drives.items() if name not in cut]
+
+    def _check_pages(self, database: Database) -> None:
+        """Count the pages that a cut has broken, before the server repairs them.
+
+        Drives answer at once meanwhile.
+        """
+        for drive in self._drives.values():
+            drive.ask("bypass")
+        server = database.server
+        found = check_pages(server.product.name, server.home.data)
+        for drive in self._drives.values():
+            drive.ask(f"on {drive.offset_ns}")
+        if found:
+            at_ns = self._clock.now_ns() - self._t0_ns
+            append_event(self._folder, at_ns, "pages_checked", **asdict(found))
+
+    def fail_over(
+        self, database: Database, storage: str, end_clients: Callable[[], None], wait: Wait
+    ) -> None:
         """Lose server and near side of a block mirror; return with its far side mounted.
 
         `wait` returns when the standby begins.
         """
+        end_clients()
         begin_ns = self._clock.now_ns()
         drive = self._drives[storage]
         lost = change_mirror(drive, "fail_over")

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.timeout(600)
         ("pcie-ssd-mysql", "transaction.rate"),
         ("key-update", "transaction.rate"),
         ("pcie-ssd-mysql-failure", "transaction.tpmc"),
+        ("raid1-failure-under-tpcc", "transaction.tpmc"),
+        ("atomic-write-under-power-cuts", "transaction.rate"),
         ("mirrored-ha", "transaction.rate"),
         ("pcie-ssd-mysql-atomic", "transaction.tpmc"),
     ],
@@ -42,6 +44,11 @@ AWAY = (
     r"after [2-5]\.\d\d s \(model [\d.–]+ s\)"
 )
 YEARS = r"[\d.]+ \(model [\d.–]+\)"
+FAILED_AND_REBUILT = [
+    f"{storage} · phase {phase} {MAKES} normal"
+    for storage in ("SATA", "PCI Express")
+    for phase in ("failed", "rebuilding")
+]
 FIRST = {
     "mirrored-ha": [
         r"Against on memory, on memory pair: [\d.]+ × \((optane|nand)\) to [\d.]+ ×",
@@ -54,10 +61,16 @@ FIRST = {
         r"Mean response time, scan — .*Against SATA, PCI Express: [^;]+, [\d.]+ m?s for [\d.]+ m?s",
         r"\(TpmC\), TPC-C — .*Against SATA, PCI Express: [\d.]+ ×",
     ],
-    "pcie-ssd-mysql-failure": [
-        f"{storage} · phase {phase} {MAKES} normal"
-        for storage in ("SATA", "PCI Express")
-        for phase in ("failed", "rebuilding")
+    "pcie-ssd-mysql-failure": FAILED_AND_REBUILT,
+    "raid1-failure-under-tpcc": FAILED_AND_REBUILT,
+    "atomic-write-under-power-cuts": [
+        r"[Pp]ages twice, drive units: none of 5 power cuts broke a page, and the database "
+        "started after each",
+        r"pages once, drive whole: none of 5 power cuts broke a page, and the database "
+        "started after each",
+        r"pages once, drive units: [1-5] of 5 power cuts broke pages \(\d+\), and the database "
+        "started after [0-4] of 5",
+        r"Pages once yields 1\.\d+ × the transactions of twice",
     ],
     "pcie-ssd-mysql-atomic": [
         f"[Pp]ages once {MAKES} twice",
@@ -86,6 +99,27 @@ def answer_says(patterns, shown):
 def test_cards_are_compared_by_transactions_and_documents(quick_study):
     name = "flash-card-review-applications"
     answer_says(FIRST[name], quick_study(name).printed)
+
+
+def test_failing_mirrors_have_three_tpcc_mysql_reports(quick_study):
+    folder = quick_study("raid1-failure-under-tpcc").folder
+    reports = tameshi("report", folder, "--format", "tpcc-mysql").stdout
+    headings = [
+        f"'storage {storage}, {phase}, run 1'"
+        for storage in ("sata", "pcie")
+        for phase in ("normal", "failed", "rebuilding")
+    ]
+    places = [reports.index(heading) for heading in headings]
+    assert places == sorted(places) and len(re.findall(r"[\d.]+ TpmC\n", reports)) == 6
+    tpmc = {
+        (cell["levels"]["storage"], cell["phase"]): estimate["value"]
+        for cell in results(folder)["cells"]
+        for estimate in cell["estimates"]
+        if estimate["metric"] == "transaction.tpmc"
+    }
+    # A mirror reads from both members, and a rebuild takes more from slow drives than from fast.
+    assert tpmc["sata", "rebuilding"] < 0.7 * tpmc["sata", "normal"]
+    assert tpmc["pcie", "rebuilding"] > 0.9 * tpmc["pcie", "normal"]
 
 
 def test_standby_takeover_ratios_are_next_to_published(quick_study):

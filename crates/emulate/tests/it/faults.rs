@@ -67,6 +67,18 @@ fn cut_fails_answers_that_a_slowdown_holds() {
 }
 
 #[test]
+fn drive_is_writing_while_a_write_of_that_size_is_under_way() {
+    let mut bench = Bench::new(&spec(profile("sata-ssd-480gb")));
+    let writing = |bench: &Bench| [4096, 16_384, 32_768].map(|bytes| bench.drive.is_writing(bytes));
+    bench.submit(CommandKind::Read, 0, &mut [0; 16_384]);
+    assert_eq!(writing(&bench), [false; 3]);
+    bench.submit(CommandKind::Write, 0, &mut [1; 16_384]);
+    assert_eq!(writing(&bench), [false, true, false]);
+    bench.pass(1_000_000_000);
+    assert_eq!(writing(&bench), [false; 3], "it is answered");
+}
+
+#[test]
 fn slowdown_of_one_ends_it_for_later_requests() {
     let mut bench = Bench::new(&spec(profile("sata-ssd-480gb")));
     bench.drive.slow_down(slow(500.0), None, 0, &mut bench.answers);

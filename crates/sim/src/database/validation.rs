@@ -8,7 +8,7 @@ use tameshi_base::Size;
 use tameshi_spec::profile::{Device, FlushMethod, Innodb};
 use tameshi_spec::refusal::Refusal;
 use tameshi_spec::run::{DatabaseSpec, HostSpec, Node, RunSpec};
-use tameshi_spec::study::{Doublewrite, Engine, Event, Member};
+use tameshi_spec::study::{Doublewrite, Engine, Event};
 use tameshi_workload::program::{Oltp, Program, ProgramSpec, PsMode};
 
 /// Leaves of a data set at most: page and frame numbers have 31 bits, and other pages need some.
@@ -152,14 +152,10 @@ fn refuse_roles(
 /// Return whether an event ends the server of the run's database.
 fn ends_the_server(spec: &RunSpec, event: &Event) -> bool {
     let Some(database) = &spec.database else { return false };
-    let of_storage = |member: &Option<Member>| {
-        member.as_ref().is_some_and(|failure| failure.storage.as_deref().is_none_or(|name| is_on(database, name)))
-    };
+    let is_cut =
+        event.power_cut.as_ref().is_some_and(|cut| cut.storage.as_deref().is_none_or(|name| is_on(database, name)));
     let failover = event.failover.as_ref().and_then(|failover| failover.storage.as_deref());
-    event.kill.is_some()
-        || event.restart.is_some()
-        || of_storage(&event.power_cut)
-        || failover == Some(database.storage.as_str())
+    event.kill.is_some() || event.restart.is_some() || is_cut || failover == Some(database.storage.as_str())
 }
 
 /// Return whether an event ends the server of the run's database, or hits its storage.

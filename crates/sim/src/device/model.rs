@@ -41,6 +41,12 @@ pub trait Model {
         }
     }
 
+    /// Return whether a write of `bytes` is under way. Only a [watched](crate::stack::watched)
+    /// device knows.
+    fn is_writing(&self, bytes: u64) -> bool {
+        self.inner().is_some_and(|inner| inner.is_writing(bytes))
+    }
+
     /// Device behind this one.
     fn inner(&self) -> Option<&Self::Inner> {
         None

@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use tameshi_base::{Nanos, Reason};
 use tameshi_record::Writer;
 use tameshi_spec::run::RunSpec;
-use tameshi_spec::study::{Event, Failover, Failure};
+use tameshi_spec::study::{Event, Failover, Failure, PowerCut};
+
+/// Time in ns between two looks of a power cut that waits for a write.
+const WAITING_STEP: Nanos = 10_000;
 
 /// An event that has not happened.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ struct Pending {
     phase: Option<u32>,
     /// Time of the event; [`Nanos::MAX`] before its phase has begun.
     at: Nanos,
+    /// Time until which a power cut waits for a write, from its own time on.
+    waits_until: Option<Nanos>,
     event: Event,
 }
 
@@ -59,7 +64,7 @@ impl EventQueue {
             let number = |phase: &String| spec.phases.iter().position(|other| other.name == *phase);
             let phase = event.phase.as_ref().and_then(number).map(|number| number as u32);
             let at = if event.phase.is_none() { event.at.0 } else { Nanos::MAX };
-            Some(Pending { name: name.clone(), storage, phase, at, event: event.clone() })
+            Some(Pending { name: name.clone(), storage, phase, at, waits_until: None, event: event.clone() })
         });
         let mut queue = Self { pending: pending.collect(), next: Nanos::MAX, rebuilding: 0 };
         queue.find_next();
@@ -88,6 +93,19 @@ impl EventQueue {
     /// Return the index of the next event's storage in the spec.
     pub(crate) fn next_storage(&self) -> Option<usize> {
         self.pending.iter().find(|pending| pending.at == self.next).map(|pending| pending.storage)
+    }
+
+    /// Return whether the next event, a power cut, waits for a write; look again after a step.
+    pub(crate) fn waits(&mut self, now: Nanos, device: &Device) -> bool {
+        let Some(pending) = self.pending.iter_mut().find(|pending| pending.at == self.next) else { return false };
+        let Some(size) = pending.event.power_cut.as_ref().and_then(|cut| cut.during_write) else { return false };
+        let until = *pending.waits_until.get_or_insert(now.saturating_add(PowerCut::LONGEST_WAIT_NS));
+        if now >= until || device.is_writing(size.0) {
+            return false;
+        }
+        pending.at = now + WAITING_STEP;
+        self.find_next();
+        true
     }
 
     /// Carry out the next event on the device of its storage, and record it. Return its effect on a
@@ -277,7 +295,8 @@ fn with_replica_loss(mut fields: Value, device: &mut Device) -> Value {
 /// Return the storage that an event targets; `None` if the simulated world does not carry it out.
 pub(crate) fn target(event: &Event) -> Option<&str> {
     let failed = event.fail.as_ref().map(|of| &of.storage);
-    let others = [&event.replace, &event.power_cut].map(|of| of.as_ref().map(|of| &of.storage));
+    let replaced = event.replace.as_ref().map(|of| &of.storage);
+    let cut = event.power_cut.as_ref().map(|of| &of.storage);
     let failover = event.failover.as_ref().map(|of| &of.storage);
-    failed.or(others[0]).or(others[1]).or(failover)?.as_deref()
+    failed.or(replaced).or(cut).or(failover)?.as_deref()
 }

@@ -102,6 +102,9 @@ impl Phase<'_> {
             match source {
                 Source::Event => {
                     self.enter(world, at.max(world.now));
+                    if world.event_waits() {
+                        continue;
+                    }
                     // The interval ends: parts that fail or join count from the event on only.
                     world.write_open_usage(writer)?;
                     world.carry_out_event(writer)?;

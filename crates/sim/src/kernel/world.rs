@@ -183,6 +183,13 @@ impl World {
         self.engine.as_ref().map_or(Nanos::MAX, |engine| engine.next())
     }
 
+    /// Return whether the next event waits for a write on its storage.
+    pub(super) fn event_waits(&mut self) -> bool {
+        let Some(storage) = self.events.next_storage() else { return false };
+        let device = self.device_of[storage];
+        self.devices.get(device).is_some_and(|device| self.events.waits(self.now, device))
+    }
+
     /// Carry out the next event on its storage, and on the database server there.
     pub(super) fn carry_out_event(&mut self, writer: &mut Writer) -> Result<(), SimError> {
         let Some(storage) = self.events.next_storage() else { return Ok(()) };

@@ -114,6 +114,7 @@ forward! {
         unwritten(writes: &mut Vec<(u64, u64)>);
         volatile_ranges(ranges: &mut Vec<(u64, u64)>);
         unsent() -> Option<u64>;
+        is_writing(bytes: u64) -> bool;
     }
     exclusive {
         submit(now: Nanos, command: &Command) => is_advanced(now);

@@ -8,7 +8,7 @@ use crate::support::{
 use tameshi_base::units::{Share, Size, Time};
 use tameshi_spec::profile::{Device, PowerLossProtection};
 use tameshi_spec::run::{Link, Node, RunSpec, Start};
-use tameshi_spec::study::{Event, Failover, Failure, Kill, Member, Protocol};
+use tameshi_spec::study::{Event, Failover, Failure, Kill, PowerCut, Protocol};
 
 pub fn event(at: u64) -> Event {
     Event { at: Time(at), ..Event::default() }
@@ -19,7 +19,7 @@ pub fn kill(at: u64, down: u64) -> Event {
 }
 
 pub fn power_cut(at: u64) -> Event {
-    Event { power_cut: Some(Member { storage: Some("disk".into()), member: None }), ..event(at) }
+    Event { power_cut: Some(PowerCut { storage: Some("disk".into()), ..PowerCut::default() }), ..event(at) }
 }
 
 pub fn with(mut spec: RunSpec, event: Event) -> RunSpec {

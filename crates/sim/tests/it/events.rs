@@ -2,9 +2,9 @@
 
 use crate::support::*;
 use proptest::prelude::*;
-use tameshi_base::units::{Rate, Share, Time};
+use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_spec::run::{Function, Node, RunSpec, StorageSpec};
-use tameshi_spec::study::{CacheKind, Event, Failure, Member, Protocol, ReadBalance};
+use tameshi_spec::study::{CacheKind, Event, Failure, Member, PowerCut, Protocol, ReadBalance};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
 fn event(at: u64, phase: Option<&str>) -> Event {
@@ -26,7 +26,8 @@ fn replace(at: u64, member: u32) -> Event {
 }
 
 fn power_cut(at: u64) -> Event {
-    Event { power_cut: of_disk(None), ..event(at, None) }
+    let cut = PowerCut { storage: Some("disk".into()), ..PowerCut::default() };
+    Event { power_cut: Some(cut), ..event(at, None) }
 }
 
 fn with(mut spec: RunSpec, events: &[Event]) -> RunSpec {
@@ -154,6 +155,24 @@ fn power_cut_records_its_losses() {
     let durable = cached(leaf(hdd(disk())), 64 << 20, CacheKind::BatteryBacked);
     let left = run(&with(spec_of(durable, stream, for_time(3 * SECOND)), &cut));
     assert!(left.events.contains("\"lost_bytes\":0"), "{}", left.events);
+}
+
+#[test]
+fn power_cut_waits_for_a_write_of_its_size() {
+    let cut_at = |arrivals: Arrivals, block: u64, size: u64| {
+        let stream = StreamSpec { read: Share(0), arrivals, block_size: Size(block), ..StreamSpec::default() };
+        let mut cut = power_cut(SECOND);
+        cut.power_cut.as_mut().expect("a cut").during_write = Some(Size(size));
+        let left = run(&with(spec_of(plain(), stream, for_time(5 * SECOND)), &[cut]));
+        (left.events("power_cut")[0], left.events.contains("\"outstanding\":1"))
+    };
+    // A write each 250 ms, also at the cut's time, when it is not in the drive yet; 120 µs under way.
+    let rare = Arrivals::Constant { rate: Rate(4_000) };
+    let (at, meets) = cut_at(rare.clone(), 16 << 10, 16 << 10);
+    assert!(meets && (SECOND + 1..=SECOND + MS).contains(&at), "{at}");
+    for other in [4 << 10, 20 << 10] {
+        assert_eq!(cut_at(rare.clone(), 16 << 10, other), (3 * SECOND, false), "it waits for 2 s at most");
+    }
 }
 
 #[test]

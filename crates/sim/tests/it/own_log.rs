@@ -9,7 +9,7 @@ use crate::support::{
 use tameshi_base::units::{Size, Time};
 use tameshi_spec::profile::Device;
 use tameshi_spec::run::{Node, RunSpec, StorageSpec};
-use tameshi_spec::study::{Event, Failover, Failure, Member};
+use tameshi_spec::study::{Event, Failover, Failure, PowerCut};
 
 /// The run with its log on `device`, a storage `log`.
 pub fn with_log_on(mut spec: RunSpec, device: Device) -> RunSpec {
@@ -29,8 +29,8 @@ pub fn fails(storage: &str, at: u64) -> Event {
 }
 
 fn power_cut_of(storage: &str, at: u64) -> Event {
-    let member = Member { storage: Some(storage.into()), member: None };
-    Event { at: Time(at), power_cut: Some(member), ..Event::default() }
+    let cut = PowerCut { storage: Some(storage.into()), ..PowerCut::default() };
+    Event { at: Time(at), power_cut: Some(cut), ..Event::default() }
 }
 
 #[test]

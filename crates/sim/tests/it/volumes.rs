@@ -7,7 +7,7 @@ use tameshi_record::{Resource, Usage};
 use tameshi_sim::{Device, DeviceCompletion, SeedPath, stack};
 use tameshi_spec::profile;
 use tameshi_spec::run::{PhaseStream, StorageSpec};
-use tameshi_spec::study::{Event, Member, ReadBalance};
+use tameshi_spec::study::{Event, PowerCut, ReadBalance};
 use tameshi_workload::StreamSpec;
 
 /// Return commands per second over the second half of the completions.
@@ -330,7 +330,7 @@ fn a_power_cut_takes_back_the_allowance_of_what_it_forgets() {
     let stream = StreamSpec { block_size: Size(4 << 20), queue_depth: 64, ..StreamSpec::default() };
     let mut spec = spec(limited(500, 5_000), stream, for_time(SECOND));
     spec.interval = Time(100 * MS);
-    let cut = Some(Member { storage: Some("disk".into()), member: None });
+    let cut = Some(PowerCut { storage: Some("disk".into()), ..PowerCut::default() });
     spec.events.insert("cut".into(), Event { at: Time(500 * MS), power_cut: cut, ..Event::default() });
     let left = run(&spec);
     let each = |metric: &str| {

@@ -23,6 +23,24 @@ pub(crate) fn remove_capacitor(
     Err(without_effect(source, table, &["storage", name, "without_capacitor"], message, accepted))
 }
 
+/// Remove the atomic writes of a storage's flash drives: only mapping units are stored whole.
+pub(crate) fn remove_atomic_write(
+    source: Source<'_>,
+    table: &Table<'_>,
+    name: &str,
+    model: &mut Node,
+) -> Result<(), InputError> {
+    let drive = model.drive().0.to_string();
+    if let Device::Flash(flash) = model.drive_mut()
+        && flash.atomic_write.take().is_some()
+    {
+        return Ok(());
+    }
+    let message = format!("drive `{drive}` has no atomic writes beyond one unit, by its profile");
+    let accepted = "a flash drive with `atomic_write`";
+    Err(without_effect(source, table, &["storage", name, "without_atomic_write"], message, accepted))
+}
+
 /// Require that a storage may lose data at a power cut, which flushes prevent.
 pub(crate) fn require_volatile(
     source: Source<'_>,

@@ -302,5 +302,8 @@ pub(crate) fn storage_node(
     if stack.without_capacitor {
         durability::remove_capacitor(source, table, name, &mut model)?;
     }
+    if stack.without_atomic_write {
+        durability::remove_atomic_write(source, table, name, &mut model)?;
+    }
     Ok(model)
 }

@@ -298,7 +298,11 @@ fn of_flash_only(stack: &Stack) -> Option<&'static str> {
 
 /// Return a key of an inner stack that only a storage may have.
 pub(crate) fn of_storage_only(stack: &Stack) -> Option<&'static str> {
-    let durability = [("without_capacitor", stack.without_capacitor), ("ignores_flush", stack.ignores_flush)];
+    let durability = [
+        ("without_capacitor", stack.without_capacitor),
+        ("without_atomic_write", stack.without_atomic_write),
+        ("ignores_flush", stack.ignores_flush),
+    ];
     let durability = durability.into_iter().find_map(|(key, is_set)| is_set.then_some(key));
     let host = stack.slot.map(|_| "slot").or(stack.arbitration.map(|_| "arbitration"));
     of_flash_only(stack).or(host).or(durability)

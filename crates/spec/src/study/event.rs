@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use tameshi_base::units::{Share, Time};
+use tameshi_base::units::{Share, Size, Time};
 
 /// Something that happens during a run: a time, and exactly one thing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,7 +24,7 @@ pub struct Event {
     /// Power fails, and a database on the storage is started again. Under a measured one its file
     /// system is shut down.
     #[serde(default)]
-    pub power_cut: Option<Member>,
+    pub power_cut: Option<PowerCut>,
     /// The database's server is killed (kill -9) and started again.
     #[serde(default)]
     pub kill: Option<Kill>,
@@ -106,6 +106,25 @@ pub struct Member {
     pub storage: Option<String>,
     /// Member of the storage, from zero.
     pub member: Option<u32>,
+}
+
+/// A power cut: its target and its moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PowerCut {
+    /// Name of the storage; absent: the one in use.
+    pub storage: Option<String>,
+    /// Not accepted: the power of a whole storage fails.
+    pub member: Option<u32>,
+    /// Wait, for at most 2 s, until a write of this size is under way, such as a database's page:
+    /// the cut may tear it (simulated and emulated worlds). Absent: the cut does not wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub during_write: Option<Size>,
+}
+
+impl PowerCut {
+    /// Longest time in ns that a cut waits for a write.
+    pub const LONGEST_WAIT_NS: u64 = 2_000_000_000;
 }
 
 /// A stretch of a run that estimates are taken over.

@@ -16,7 +16,7 @@ mod until;
 
 pub use answer::{Answer, AnswerFigure, AnswerTable, Japanese};
 pub use engine::{Doublewrite, Engine, Engines};
-pub use event::{Derived, Event, Failover, Failure, Kill, Member, Published, Restart, Scalar, Window};
+pub use event::{Derived, Event, Failover, Failure, Kill, Member, PowerCut, Published, Restart, Scalar, Window};
 pub use method::Method;
 pub use program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Trace, Workloads, Ycsb};
 pub use rounds::{Rounds, Tracked};

@@ -32,6 +32,10 @@ pub struct Stack {
     /// power fails is lost, and flushes wait for the flash.
     #[serde(skip_serializing_if = "is_no")]
     pub without_capacitor: bool,
+    /// True if flash drives lack the atomic writes of their profile: of a write that is larger than
+    /// one mapping unit, a power cut may store a part.
+    #[serde(skip_serializing_if = "is_no")]
+    pub without_atomic_write: bool,
     /// True if the drive acknowledges flushes at once and does nothing: what is in volatile memory
     /// when power fails is lost, flushed or not. Emulated world only.
     #[serde(skip_serializing_if = "is_no")]

@@ -4,7 +4,7 @@ use crate::errors::{bad_value, unknown_name};
 use crate::profile::Device;
 use crate::run::node::Node;
 use crate::run::{PhaseSpec, StorageSpec, World};
-use crate::study::{Event, Failure, Member, Study};
+use crate::study::{Event, Failure, Member, PowerCut, Study};
 use crate::toml::document::{Source, Table};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind};
@@ -25,14 +25,17 @@ impl EventContext<'_, '_> {
     /// Every event, in the study's order; injected ones name their storage.
     pub(crate) fn events(self, world: World) -> Result<IndexMap<String, Event>, InputError> {
         let event = |(name, event): (&String, &Event)| {
-            let event =
-                if is_injected(event, world, self.has_programs) { self.event(name, event)? } else { event.clone() };
+            let event = if is_injected(event, world, self.has_programs) {
+                self.event(name, event, world)?
+            } else {
+                event.clone()
+            };
             Ok((name.clone(), event))
         };
         self.study.event.iter().map(event).collect()
     }
 
-    fn event(self, name: &str, event: &Event) -> Result<Event, InputError> {
+    fn event(self, name: &str, event: &Event, world: World) -> Result<Event, InputError> {
         self.is_in_time(name, event)?;
         let mut event = event.clone();
         if let Some(failure) = &mut event.fail {
@@ -42,12 +45,8 @@ impl EventContext<'_, '_> {
             *member = self.target(name, "replace", member)?;
             self.can_be_rebuilt(name, member)?;
         }
-        if let Some(member) = &mut event.power_cut {
-            *member = self.target(name, "power_cut", member)?;
-            if member.member.is_some() {
-                let message = "a power cut affects the whole storage, not one member";
-                return self.conflict(&["event", name, "power_cut", "member"], message.into());
-            }
+        if let Some(cut) = &mut event.power_cut {
+            self.power_cut(name, cut, world)?;
         }
         if let Some(failover) = &mut event.failover {
             let side = Member { storage: failover.storage.clone(), member: None };
@@ -59,6 +58,21 @@ impl EventContext<'_, '_> {
             }
         }
         Ok(event)
+    }
+
+    /// Find the target of a power cut, and check that its world knows the moment.
+    fn power_cut(self, name: &str, cut: &mut PowerCut, world: World) -> Result<(), InputError> {
+        let target = Member { storage: cut.storage.clone(), member: cut.member };
+        cut.storage = self.target(name, "power_cut", &target)?.storage;
+        if cut.member.is_some() {
+            let message = "a power cut affects the whole storage, not one member";
+            return self.conflict(&["event", name, "power_cut", "member"], message.into());
+        }
+        if cut.during_write.is_some() && world == World::Measured {
+            let message = "only a modelled drive knows its writes under way: run it simulated or emulated";
+            return self.conflict(&["event", name, "power_cut", "during_write"], message.into());
+        }
+        Ok(())
     }
 
     fn is_in_time(self, name: &str, event: &Event) -> Result<(), InputError> {

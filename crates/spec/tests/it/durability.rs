@@ -42,6 +42,25 @@ fn removed_capacitor_makes_a_flash_drive_volatile() {
 }
 
 #[test]
+fn removed_atomic_write_leaves_whole_mapping_units() {
+    let whole = FLASH.replacen(
+        "[device.flash]\n",
+        "[device.flash]\natomic_write = { value = \"16 KiB\", source = \"test\" }\n",
+        1,
+    );
+    assert_ne!(whole, FLASH, "the profile has this table");
+    let mut profiles = profiles();
+    profiles.devices.push(("flash".into(), "profiles/devices/flash.toml".into(), whole));
+    for (key, is_atomic) in [("", true), ("without_atomic_write = true", false)] {
+        let text = study(&format!("device = \"flash\"\n{key}"));
+        let plan = planned_in(&text, World::Simulated, &profiles).expect("plans");
+        let model = plan.runs[0].storage["disk"].model.as_ref().expect("a model");
+        let Device::Flash(flash) = model.drive().1 else { panic!("a flash drive") };
+        assert_eq!(flash.atomic_write.is_some(), is_atomic);
+    }
+}
+
+#[test]
 fn ignored_flushes_are_of_the_emulated_world_alone() {
     let text = study("device = \"flash\"\nwithout_capacitor = true\nignores_flush = true");
     let plan = |world| planned_in(&text, world, &drives()).expect("plans");
@@ -60,6 +79,7 @@ fn ignored_flushes_are_of_the_emulated_world_alone() {
 fn broken_promises_without_effect_are_refused() {
     for (name, storage) in [
         ("no_capacitor_of_a_drive_that_has_none", "device = \"null\"\nwithout_capacitor = true"),
+        ("no_atomic_write_of_a_drive_that_has_none", "device = \"flash\"\nwithout_atomic_write = true"),
         (
             "hold_up_of_a_removed_capacitor",
             "device = \"flash\"\nwithout_capacitor = true\naged = { hold_up = \"1 ms\" }",

@@ -3,10 +3,11 @@
 use crate::golden::check_golden;
 use crate::support::{SMALL, planned, planned_in, profiles};
 use tameshi_base::InputErrorKind;
+use tameshi_base::units::Size;
 use tameshi_spec::document::Source;
 use tameshi_spec::plan::{Plan, Request, plan};
 use tameshi_spec::run::World;
-use tameshi_spec::study::{Failure, Member};
+use tameshi_spec::study::{Failure, Member, PowerCut};
 
 const PROGRAM: &str = "[workload.key_update]\ntables = 1\nrows = 10\nrow_size = \"200 B\"\nclients = 1";
 
@@ -29,7 +30,8 @@ fn events_resolve_to_their_storage_and_member() {
     let dies = Failure { storage: Some("disk".into()), member: Some(1), channel: None };
     assert_eq!(run.events["dies"].fail, Some(dies));
     assert_eq!(run.events["new"].replace, of(Some(1)));
-    assert_eq!(run.events["dark"].power_cut, of(None));
+    let dark = PowerCut { storage: Some("disk".into()), ..PowerCut::default() };
+    assert_eq!(run.events["dark"].power_cut, Some(dark));
 }
 
 /// Code, key and message of each refusal.
@@ -82,6 +84,21 @@ fn measured_world_injects_events_of_databases_only() {
 }
 
 #[test]
+fn measured_power_cut_waits_for_no_write() {
+    let text = with("[event.dark]\nat = \"2 ms\"\npower_cut = { during_write = \"16 KiB\" }\n");
+    for world in [World::Simulated, World::Emulated, World::Measured] {
+        let text = text.replace("[workload.stream.s]", PROGRAM).replace("stream.s", "key_update");
+        let planned = planned_in(&text, world, &profiles());
+        if world == World::Measured {
+            check_golden("measured_power_cut_during_a_write", &planned.expect_err("refused").to_string());
+        } else {
+            let event = planned.expect("plans").runs[0].events["dark"].power_cut.clone().expect("a cut");
+            assert_eq!(event.during_write, Some(Size(16 << 10)));
+        }
+    }
+}
+
+#[test]
 fn event_with_an_impossible_target_is_refused() {
     use InputErrorKind::{BadValue, Conflict, MissingKey, UnknownName};
     for (name, event, kind) in [
@@ -89,6 +106,7 @@ fn event_with_an_impossible_target_is_refused() {
         ("event_for_no_member", "at = \"1 ms\"\nfail = { member = 2 }", BadValue),
         ("event_for_an_unknown_storage", "at = \"1 ms\"\nfail = { storage = \"dsk\" }", UnknownName),
         ("replacement_of_nobody", "at = \"1 ms\"\nreplace = {}", MissingKey),
+        ("power_cut_during_a_write_of_no_size", "at = \"1 ms\"\npower_cut = { during_write = \"lots\" }", BadValue),
         ("power_cut_of_a_member", "at = \"1 ms\"\npower_cut = { member = 1 }", Conflict),
     ] {
         let error = planned(&with(&format!("[event.e]\n{event}\n"))).expect_err(name);

@@ -13,6 +13,7 @@ from tameshi.report.sections import (
     empty_phases,
     failures,
     outages,
+    power_cuts,
     sustainable_load,
     unknown_settings,
 )
@@ -70,6 +71,7 @@ def answers(view: View, text: Text) -> list[Answer]:
     paired = {phase for pair in pairs_all for phase in (pair.first, pair.second)}
     lines = answer_tables.answers(view, text)
     first: dict[str, Callable[[str], Sequence[str]]] = {
+        "power_cuts": lambda world: power_cuts.summarise(view, text, world),
         "failures": lambda world: failures.summarise(view, text, world, MOST_ITEMS // 2),
         "limit": lambda world: sustainable_load.summarise(view, text, world, MOST_ITEMS),
         "effect": lambda world: _effect_items(view, text, world),

@@ -762,6 +762,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.in_phase": ("{topic} in “{phase}”", "「{phase}」の{topic}"),
     "answer.left": ("Not shown here", "省略した項目"),
     "answer.effect": ("Effect of each change", "各変更の効果"),
+    "answer.power_cuts": ("Power cuts", "電源断"),
     "answer.failures": ("Out of service", "サービス停止"),
     "answer.limit": ("Sustainable load", "持続可能な負荷"),
     "answer.unknown": ("Unknown settings", "未公表の設定"),
@@ -784,6 +785,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "sentence.effect": ("{items}.", "{items}。"),
     "sentence.limit": ("{items}.", "{items}。"),
+    "sentence.power_cuts": ("{items}.", "{items}。"),
     "sentence.failures": ("{items}.", "{items}。"),
     "sentence.unknown": ("{items}.", "{items}。"),
     "sentence.empty": ("{items}.", "{items}。"),
@@ -958,6 +960,19 @@ TEXT: dict[str, tuple[str, str]] = {
         "{count} acknowledged commits are lost",
         "応答済みコミットの喪失は{count}件",
     ),
+    "item.power_cuts": (
+        "{name}: {torn} of {cuts} power cuts broke pages ({pages})",
+        "{name}：電源断{cuts}回中{torn}回でページが破損（{pages}ページ）",
+    ),
+    "item.power_cuts_whole": (
+        "{name}: none of {cuts} power cuts broke a page",
+        "{name}：電源断{cuts}回でページの破損なし",
+    ),
+    "item.power_cuts_lost": (
+        ", and the database started after {starts} of {cuts}",
+        "、データベースが起動したのは{cuts}回中{starts}回",
+    ),
+    "item.power_cuts_back": (", and the database started after each", "、毎回起動した"),
     "outage.for": ("for {time}", "サービスの停止は{time}"),
     "outage.to_end": ("until the phase ends", "フェーズ終了までサービス停止"),
     "outage.recovered": (
@@ -1440,6 +1455,26 @@ TEXT: dict[str, tuple[str, str]] = {
     "spent.outage": ("server outage", "サーバーの停止"),
     "spent.thinking": ("think time or idle", "クライアントの待機（思考・到着待ち）"),
     "table.times": ("Response times by transaction type", "トランザクション種別の応答時間"),
+    "table.power_cuts": (
+        "Power cuts while pages were written",
+        "ページ書き込み中の電源断",
+    ),
+    "cuts.cuts": ("power cuts", "電源断"),
+    "cuts.torn": ("that tore a write", "書き込みが途切れた回数"),
+    "cuts.broken": ("broken pages", "破損ページ"),
+    "cuts.by_tool": ("by innochecksum", "innochecksumによる破損ページ"),
+    "cuts.starts": ("starts", "起動"),
+    "cuts.of": ("{count} of {all}", "{all}回中{count}回"),
+    "cuts.rate": ("transactions / s", "トランザクション / s"),
+    "cuts.written": ("written per transaction", "トランザクションあたり書き込み量"),
+    "note.power_cuts": (
+        "Broken pages do not fit their checksum after a cut, before the server repairs them from "
+        "its doublewrite buffer; of simulated servers, pages that no second copy repairs. Written: "
+        "by the server to its storage, after cuts too.",
+        "破損ページは電源断後、サーバーがダブルライトバッファから修復する前にチェックサムが合わないペー"
+        "ジ。シミュレーションでは、複製がなく修復できないページ。書き込み量はサーバーからストレージへの"
+        "もので、電源断後の回復を含む。",
+    ),
     "table.checks": (
         "Data checks: consistency, ledger, mix, outages and errors",
         "データの検査：一貫性条件、台帳、ミックス、停止、エラー",

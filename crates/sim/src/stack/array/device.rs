@@ -7,7 +7,7 @@ use crate::device::loss::{Loss, Rebuilt};
 use crate::device::{DeviceCompletion, Model, NoDevice};
 use crate::stack::member::Member;
 use std::cmp::Reverse;
-use tameshi_base::{Command, Nanos, Reason};
+use tameshi_base::{Command, CommandKind, Nanos, Reason};
 use tameshi_record::{Heat, Usage, Wear};
 use tameshi_spec::run::Function;
 use tameshi_workload::Priority;
@@ -63,6 +63,11 @@ impl<D: Member> Model for Array<D> {
         loss.outstanding = waiting.len() as u64;
         self.fail_ops(waiting, now);
         loss
+    }
+
+    fn is_writing(&self, bytes: u64) -> bool {
+        let mut commands = self.ops.iter().map(|(_, op)| &op.command);
+        commands.any(|command| command.kind == CommandKind::Write && u64::from(command.length_bytes) == bytes)
     }
 
     fn fail_over(&mut self, now: Nanos) -> Result<Loss, Reason> {
