@@ -36,8 +36,9 @@ HEAD = """# Corrections by known figures
 Predictions of [round 2](../predictions.md) are simulated and then corrected: where figures of the
 same host, storage and work are known, a Gaussian process carries over what ours is off by. It has
 a part in common with all works of a host on a storage, one of the work, and one that changes with
-the load (requests outstanding and share of reads; pool over data and clients). Without such a known
-figure, a prediction stays as simulated.
+the load (requests outstanding and share of reads; pool over data and clients). Another server
+(MariaDB for MySQL) shares half of the latter two: a guess, as no known figures tell it. Without
+such a known figure, a prediction stays as simulated.
 
 Known figures, each predicted from the others. *Figure*: without its repetitions. *Load*: without
 all of the same load. *Experiment*: without all of its experiment. Errors are medians of factors

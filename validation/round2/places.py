@@ -22,12 +22,12 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Place:
-    """Where and how a figure was measured.
+    """Place and manner in which a figure was measured.
 
     `domain`: drive or database. `work`: access pattern, or benchmark. `measure`: rate (a mean
-    latency is one, too), tail, or a metric of costs. `load`: of a drive, requests outstanding as a
-    logarithm to base 2 and share of reads; of a database, pool over data and clients, both as such
-    logarithms.
+    latency is one, too), tail, or a metric of costs. `server`: that of a database. `load`: of a
+    drive, requests outstanding as a logarithm to base 2 and share of reads; of a database, pool
+    over data and clients, both as such logarithms.
     """
 
     domain: str
@@ -36,10 +36,11 @@ class Place:
     work: str
     measure: str
     load: tuple[float, float]
+    server: str = ""
 
     @property
     def surroundings(self) -> tuple[str, ...]:
-        """Return all but the load."""
+        """Return all but server and load."""
         return self.domain, self.host, self.storage, self.work, self.measure
 
 
@@ -110,7 +111,7 @@ def _place(
         share = size_bytes(engine["buffer_pool"]) / _data_bytes(shape)
         work = f"{program} {shape['mix']}" if "mix" in shape else program
         load = (math.log2(share), math.log2(shape["clients"]))
-        return Place("database", *where, work, measure, load)
+        return Place("database", *where, work, measure, load, run["database"]["engine"])
     stream = found["streams"][0]["stream"]
     work = "synced" if "sync" in stream else stream["pattern"]
     share = float(stream["read"].removesuffix("%")) / 100

@@ -138,7 +138,7 @@ class Crashes:
     def _make(self, crash: Crash, t0_ns: int, tell: Callable[[str], None]) -> None:
         begin_ns = self._clock.now_ns()
         try:
-            if crash.cut is None:
+            if crash.how == "kill":
                 self._server.kill()
                 self._clock.wait(self._left, crash.down_ns)
             else:

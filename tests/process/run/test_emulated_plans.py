@@ -38,7 +38,7 @@ REFUSED = [
     (
         "command",
         'device = "sas-15k-146gb"\n[event.out]\nat = "100 ms"\nfailover = {}',
-        "this world has no event `failover`",
+        "`failover` is an event of a database, and no phase runs a program",
     ),
     (
         "channel",

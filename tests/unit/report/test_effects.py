@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
 
+from tameshi.analysis.database_error import KEY, ratio_width
 from tameshi.report.sections.answer import answers
 from tameshi.report.sections.effects import effects
 from tameshi.report.view.points import View, read_results
@@ -139,6 +141,17 @@ def test_simulated_outage_and_life_have_their_model_error() -> None:
     gone = [cell("failover", {"place": "pair"}, database=[outage])]
     words = first(view(gone, {}, place=list(PACE)))
     assert "2.00 s (model 0.50–8.00 s) and reaches 90 % of its rate after 4.00 s (model 1" in words
+
+
+def test_ratio_of_two_storages_has_the_model_error_of_such_pairs() -> None:
+    cells = [cell("run", {"place": place}) for place in ("alone", "memory")]
+    for each, node in zip(cells, "ab", strict=True):
+        (found,) = each["estimates"]
+        own = bounds(found["value"] / 9, found["value"] * 9)
+        found["model"] = own | {KEY: f"mysql-8.0 tpcc|{node}|1|2|3|s"}
+    (effect,) = effects(view(cells, {}, place=["alone", "memory"]), "simulated", 1)
+    width = math.exp(ratio_width("rate", "storage"))
+    assert effect.model == pytest.approx((4 / width, 4 * width)) and width < 9
 
 
 def test_life_of_the_first_worn_drive_is_reported_on_request() -> None:

@@ -166,7 +166,7 @@ fn power_cut_waits_for_a_write_of_its_size() {
         let left = run(&with(spec_of(plain(), stream, for_time(5 * SECOND)), &[cut]));
         (left.events("power_cut")[0], left.events.contains("\"outstanding\":1"))
     };
-    // A write each 250 ms, also at the cut's time, when it is not in the drive yet; 120 µs under way.
+    // A write each 250 ms, 120 µs under way; one at the cut's time, not yet in the drive.
     let rare = Arrivals::Constant { rate: Rate(4_000) };
     let (at, meets) = cut_at(rare.clone(), 16 << 10, 16 << 10);
     assert!(meets && (SECOND + 1..=SECOND + MS).contains(&at), "{at}");

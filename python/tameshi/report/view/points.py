@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from tameshi.analysis import unknown
+from tameshi.analysis.database_error import KEY
 from tameshi.analysis.stats.estimates import of_phase
 
 Levels = tuple[tuple[str, str], ...]
@@ -57,6 +58,8 @@ class Point:
     """Values at other levels of unknown settings."""
     drive: tuple[str, str] | None = None
     """Kind of drive and digest of the storage, of a simulated drive's figure."""
+    database: str = ""
+    """Facts about a simulated database, as `Facts.key`; empty for other figures."""
 
     @property
     def drawn_band(self) -> tuple[float, float] | None:
@@ -68,7 +71,8 @@ class Point:
         """Model error as of results.json."""
         bounds = {"low": self.model[0], "high": self.model[1]} if self.model else {}
         named = {"drive": self.drive[0], "storage": self.drive[1]} if self.drive else {}
-        return {**bounds, **named}
+        facts = {KEY: self.database} if self.database else {}
+        return {**bounds, **named, **facts}
 
     @property
     def band(self) -> tuple[float, float] | None:
@@ -312,6 +316,7 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
             by_repetition={int(k): v for k, v in estimate.get("by_repetition", {}).items()},
             tried=unknown.read(estimate),
             drive=(model["drive"], model["storage"]) if "drive" in model else None,
+            database=model.get(KEY, ""),
         )
 
 
