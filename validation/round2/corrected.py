@@ -25,6 +25,7 @@ from validation.round2 import residuals
 from validation.round2.__main__ import KNOWN, SIMULATED, lists, read_studies
 from validation.round2.places import PlacedFigure, placed_figures
 from validation.round2.residuals import Known, Residuals
+from validation.scoreboard import as_ratio
 
 TO = PAGES / "predictions-round2.csv"
 PAGE = PAGES / "corrections.md"
@@ -107,11 +108,6 @@ def evidence(known: Path) -> Evidence:
                 off = figure.sign * math.log(ours / theirs)
                 offs[figure.place.domain].append(Known(figure, off))
     return Evidence(figures, {domain: residuals.fitted(each) for domain, each in offs.items()})
-
-
-def as_ratio(value: float, unit: str) -> float:
-    """Return a gain in per cent as the ratio behind it; another value as it is."""
-    return 1 + value / 100 if unit == "%" else value
 
 
 def correct(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tameshi.analysis.database_facts import data_bytes
 from tameshi.core.compiled import size_bytes
 from tameshi.core.spec_types import Published
 from tameshi.study.file import StudyFile, plan
@@ -14,8 +15,6 @@ from validation.round2 import profiles
 
 PLAIN_HOST = "plain-fio"
 """Host profile of studies of several houses."""
-WAREHOUSE_BYTES, ROW_BYTES = 100e6, 240
-"""Data of TPC-C and of sysbench, about."""
 Levels = Mapping[str, str]
 Record = Mapping[str, Any]
 
@@ -108,7 +107,7 @@ def _place(
     if "database" in run:
         ((program, shape),) = found["programs"][0].items()
         (engine,) = run["engines"].values()
-        share = size_bytes(engine["buffer_pool"]) / _data_bytes(shape)
+        share = size_bytes(engine["buffer_pool"]) / data_bytes(program, shape)
         work = f"{program} {shape['mix']}" if "mix" in shape else program
         load = (math.log2(share), math.log2(shape["clients"]))
         return Place("database", *where, work, measure, load, run["database"]["engine"])
@@ -117,13 +116,6 @@ def _place(
     share = float(stream["read"].removesuffix("%")) / 100
     outstanding = math.log2(stream["queue_depth"] * stream["jobs"])
     return Place("drive", *where, work, measure, (outstanding, share))
-
-
-def _data_bytes(program: Record) -> float:
-    """Return the data of a benchmark, about."""
-    if "warehouses" in program:
-        return float(program["warehouses"] * WAREHOUSE_BYTES)
-    return float(program["tables"] * program["rows"] * ROW_BYTES)
 
 
 def _profiles(model: Any) -> Iterator[str]:

@@ -94,4 +94,4 @@ until = { time = "5 s" }
 """
     (found,) = placed_figures(StudyFile("a-study", tmp_path / "a-study.toml", text))
     assert found.place.surroundings == ("database", "a-study", "sata-ssd-480gb", "tpcc", "rate")
-    assert found.place.load == (math.log2(1e9 / 2e9), 4.0)
+    assert found.place.load == (math.log2(1e9 / (20 * 88_200_000)), 4.0)
