@@ -1,6 +1,6 @@
 //! Refusals: parts of a run that its world cannot execute, as data.
 
-use crate::run::{RunSpec, World};
+use crate::run::{RunSpec, Start, World};
 use crate::study::{Event, Study};
 use crate::toml::document::{Source, Table, has_key, span_of};
 use schemars::JsonSchema;
@@ -151,8 +151,17 @@ pub(crate) fn of_study(study: &Study, world: World, has_programs: bool, bound_ev
             refuse("role_without_database", &["use", key], message);
         }
     }
-    if study.uses.standby.is_some() {
-        refuse("standby", &["use", "standby"], "no world keeps a standby on a storage of its own yet");
+    if study.standby.replication.is_some() && world == World::Measured {
+        let message = "the measured world has one machine, and a standby needs a second host: emulate or simulate it";
+        refuse("standby", &["standby", "replication"], message);
+    }
+    if study.standby.replication.is_some() && world == World::Emulated && study.run.start == Start::Cold {
+        let message = "a cold start restarts the server, which a standby does not outlive; start warm, or as it is";
+        refuse("cold_with_standby", &["run", "start"], message);
+    }
+    if study.standby.replication.is_some() && !has_programs {
+        let message = "a standby is of a database, and no phase runs a program; add such a program, or leave it out";
+        refuse("standby_without_database", &["standby", "replication"], message);
     }
     let lying = study.storage.iter().filter(|(_, stack)| stack.ignores_flush && world != World::Emulated);
     for (name, _) in lying {

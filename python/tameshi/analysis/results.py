@@ -15,6 +15,7 @@ from tameshi.analysis.cell_ratios import ratios_between
 from tameshi.analysis.database_facts import Facts, facts_of
 from tameshi.analysis.deviations import ledger
 from tameshi.analysis.document_store import arrives, facts_of_store
+from tameshi.analysis.failovers import failovers
 from tameshi.analysis.findings import (
     arrivals_vary,
     capacity_of,
@@ -203,6 +204,7 @@ def _cell(
         **_database(cell, frames, usable, profiles),
         **_drives(cell, frames, usable),
         **power_cuts(cell.runs if cell.spec.programs else (), cell.index),
+        **failovers(usable if cell.spec.programs else (), cell.index),
         **_slow(cell),
     }
 

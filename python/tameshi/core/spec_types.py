@@ -79,6 +79,12 @@ class CacheKind(StrEnum):
     volatile = 'volatile'
 
 
+class Cause(StrEnum):
+    power_cut = 'power_cut'
+    kill = 'kill'
+    link_cut = 'link_cut'
+
+
 class Cell(StrEnum):
     slc = 'slc'
     mlc = 'mlc'
@@ -373,6 +379,14 @@ class ReadBalance(StrEnum):
 class RebuildManner(StrEnum):
     competing = 'competing'
     yielding = 'yielding'
+
+
+class Replication(StrEnum):
+    asynchronous = 'asynchronous'
+    semi_synchronous = 'semi_synchronous'
+    remote_write = 'remote_write'
+    on = 'on'
+    remote_apply = 'remote_apply'
 
 
 class TrackedItem(RootModel[int]):
@@ -1317,6 +1331,10 @@ class Failover(BaseModel):
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'
+    cause: Annotated[
+        Cause | None,
+        Field(description='What happens first, to a server with a standby; absent: `power_cut`.'),
+    ] = None
 
 
 class Function(BaseModel):
@@ -2148,6 +2166,15 @@ class Stalls(BaseModel):
     lasting: Annotated[SourcedLatencyPoints, Field(description='Duration of each stall.')]
 
 
+class StandbySpec(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    replication: Annotated[Replication, Field(description='What a commit waits for.')]
+    link: Annotated[Link, Field(description='Link between both hosts.')]
+
+
 class GroupCommitSync(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2606,7 +2633,7 @@ class Event(BaseModel):
     failover: Annotated[
         Failover | None,
         Field(
-            description='The machine under the database is gone, and the one at the other side of its replica takes\nover.'
+            description='The machine under the database is gone, and its standby takes over, or the one at the other\nside of its replica.'
         ),
     ] = None
     command: Annotated[
@@ -3808,6 +3835,12 @@ class DatabaseSpec(BaseModel):
     ] = None
     mode: Annotated[
         Mode | None, Field(description='Mode of the simulation; absent if a real server runs.')
+    ] = None
+    standby: Annotated[
+        StandbySpec | None,
+        Field(
+            description='Its standby. In the simulated world a `replica` of the storage stands for it.'
+        ),
     ] = None
 
 

@@ -15,7 +15,7 @@ from typing import Literal, Self
 from tameshi.core import compiled
 from tameshi.core.clock import WALL, Clock
 from tameshi.core.errors import RunFailed, TameshiError
-from tameshi.core.spec_types import PowerCut, RunSpec
+from tameshi.core.spec_types import Cause, PowerCut, RunSpec
 from tameshi.record.events import append_event
 from tameshi.run.event_times import EventTimes, time_of_event
 from tameshi.servers.private import PrivateServer
@@ -23,6 +23,9 @@ from tameshi.servers.private import PrivateServer
 How = Literal["kill", "power_cut", "failover"]
 Wait = Callable[[], object]
 """Wait until the standby starts its server."""
+
+FailOver = Callable[["Crash", Callable[[], None], Wait], int]
+"""Let the other side serve instead of a lost one; return when it began to."""
 
 LET_GO_SECONDS = 60.0
 """Time in s for clients to disconnect, and for an embedded database's clients to close its
@@ -33,7 +36,7 @@ files."""
 class Crash:
     """Crash with its time, as of a hook.
 
-    `down_ns`: time until the restart; `cut`: the power cut that it is.
+    `down_ns`: time until the restart; `cut`: the power cut that it is; `cause`: of a failover.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Crash:
     how: How
     down_ns: int
     cut: PowerCut | None = None
+    cause: Cause = Cause.power_cut
 
 
 def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Crash]:
@@ -58,7 +62,8 @@ def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Cra
             crashes.append(Crash(name, at_ns, phases, "power_cut", 0, event.power_cut))
         elif event.failover is not None:
             down_ns = compiled.nanoseconds(event.failover.down or "0 s")
-            crashes.append(Crash(name, at_ns, phases, "failover", down_ns))
+            cause = event.failover.cause or Cause.power_cut
+            crashes.append(Crash(name, at_ns, phases, "failover", down_ns, cause=cause))
     return sorted(crashes, key=lambda crash: crash.at_ns)
 
 
@@ -66,8 +71,9 @@ class Crashes:
     """Crashes and restarts of a server, from `begin` to the end of `with`.
 
     `cut` cuts the power of server and storage, and brings the storage back; `fail_over` loses both,
-    waits, and brings the other side of the storage. They inform clients by the function that they
-    are given. One thread performs them all: a server dies with the thread that started it.
+    waits, lets the other side serve, and returns when it began to. They inform clients by the
+    function that they are given. One thread performs them all: a server dies with the thread that
+    started it.
     """
 
     def __init__(
@@ -78,7 +84,7 @@ class Crashes:
         crashes: Sequence[Crash],
         stopped: Callable[[], bool],
         clock: Clock = WALL,
-        fail_over: Callable[[Callable[[], None], Wait], None] | None = None,
+        fail_over: FailOver | None = None,
     ) -> None:
         self._clock = clock
         self._fail_over = fail_over
@@ -138,13 +144,7 @@ class Crashes:
     def _make(self, crash: Crash, t0_ns: int, tell: Callable[[str], None]) -> None:
         begin_ns = self._clock.now_ns()
         try:
-            if crash.how == "kill":
-                self._server.kill()
-                self._clock.wait(self._left, crash.down_ns)
-            else:
-                self._lose(crash, lambda: self._end_clients(tell))
-            start_ns = self._clock.now_ns()
-            self._server.start()
+            start_ns = self._bring_back(crash, lambda: self._end_clients(tell))
         except (TameshiError, OSError) as error:
             self._fail(f"event `{crash.name}`: the database did not come back: {error}")
             tell("gone")
@@ -161,13 +161,23 @@ class Crashes:
         )
         tell("back")
 
-    def _lose(self, crash: Crash, end_clients: Callable[[], None]) -> None:
-        """Lose server and storage; return with the storage, or its other side, in place."""
+    def _bring_back(self, crash: Crash, end_clients: Callable[[], None]) -> int:
+        """Lose the server, and let it or another one serve; return when that one began to start."""
+
+        def wait() -> bool:
+            return self._clock.wait(self._left, crash.down_ns)
+
         if crash.how == "failover":
             assert self._fail_over
-            self._fail_over(end_clients, lambda: self._clock.wait(self._left, crash.down_ns))
-        elif crash.cut:
+            return self._fail_over(crash, end_clients, wait)
+        if crash.cut:
             self._cut_power(crash.cut, end_clients)
+        else:
+            self._server.kill()
+            wait()
+        start_ns = self._clock.now_ns()
+        self._server.start()
+        return start_ns
 
     def _end_clients(self, tell: Callable[[str], None]) -> None:
         """Inform the clients of a power cut, and wait until they have let go."""

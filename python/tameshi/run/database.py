@@ -6,7 +6,7 @@ The thread that opens it has to live until it is closed: a server dies with its 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +37,10 @@ from tameshi.servers.private import DataDirectory, Kept, PrivateServer
 from tameshi.servers.product import Address, ClientError, Home, Product
 
 LOG = "server.log"
+OF_STANDBY = 8
+"""Connections of a standby, and of Tameshi to look after it."""
+Within = Callable[[Sequence[str]], list[str]]
+"""Return the command that runs another one in a host."""
 Progress = Callable[[str, Mapping[str, Any]], None]
 """Callback for a stage and its progress; it raises to stop the run."""
 
@@ -55,9 +59,13 @@ class Database:
         volume: Volume | None = None,
         own: Mapping[str, DataDirectory] = MappingProxyType({}),
         clock: Clock = WALL,
+        within: Within | None = None,
     ) -> None:
         assert spec.database
         self._clock = clock
+        self._within = within
+        self.service: Address | None = None
+        """Address for clients, if it is not the server's own."""
         self._own = own
         """Directories of files on a storage of their own, by role."""
         self.volume = volume
@@ -79,6 +87,11 @@ class Database:
             spec.database.seed,
         )
 
+    @property
+    def connections(self) -> int:
+        """Return the connections that its server admits, those of a standby included."""
+        return connections_of(self._spec.phases) + (OF_STANDBY if self._within else 0)
+
     def _made(self, *, loading: bool) -> PrivateServer:
         return PrivateServer(
             self._serving.product,
@@ -87,9 +100,10 @@ class Database:
             self._folder / LOG,
             program=self._serving.program,
             loading=loading,
-            connections=connections_of(self._spec.phases),
+            connections=self.connections,
             home=None if loading else self._home(),
             slow=1 if loading else self._clock.slow,
+            within=list if loading or not self._within else self._within,
         )
 
     def _home(self) -> Home:
@@ -100,7 +114,7 @@ class Database:
     @property
     def address(self) -> dict[str, Any]:
         """Return the address for the load."""
-        return _for_load(self.server.product, self.server.address)
+        return _for_load(self.server.product, self.service or self.server.address)
 
     @property
     def is_kept(self) -> bool:
@@ -143,7 +157,8 @@ class Database:
     def start(self) -> None:
         """Start the server in the state that the run asks for."""
         self._progress("start", {"state": self._spec.start.value})
-        self.server.start()
+        if self.server.pid is None:
+            self.server.start()
         if statements := self.server.product.placements(self.server.home):
             with self.server.client() as client:
                 for statement in statements:
@@ -332,11 +347,12 @@ def opened(
     on_volume: bool = False,
     own: Mapping[str, Place] = MappingProxyType({}),
     clock: Clock = WALL,
+    within: Within | None = None,
 ) -> Iterator[Database]:
     """Open the database of a run, with its directories claimed; remove it unless it is left.
 
     `on_volume`: use a file system of its own, whose power can be cut. `own`: places of files on a
-    storage of their own, by role. `clock`: that of the run.
+    storage of their own, by role. `clock`: that of the run. `within`: runs the server in a host.
     """
     with ExitStack() as stack:
         volume = None
@@ -355,6 +371,7 @@ def opened(
             *(spec, folder, place, serving, directory, progress, volume),
             own=own_directories,
             clock=clock,
+            within=within,
         )
         try:
             yield database

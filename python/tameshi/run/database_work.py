@@ -11,7 +11,7 @@ from typing import Any
 from tameshi.core.clock import WALL, Clock
 from tameshi.core.compiled import Oltp, database_target
 from tameshi.core.reasons import reason, verdict
-from tameshi.core.spec_types import RunSpec
+from tameshi.core.spec_types import Protocol, Replication, RunSpec
 from tameshi.record.events import append_event
 from tameshi.run.stream_work import Say
 
@@ -28,6 +28,7 @@ class DatabaseWork:
         self._clock = clock
         self._folder = folder
         self._checks = "tpcc" in words_of(spec) or database["ledger"]
+        self._may_lose = may_lose(spec)
         self._ran = False
         self._t0_ns = 0
         self._settled = threading.Event()
@@ -55,7 +56,8 @@ class DatabaseWork:
         if not (self._ran and self._checks):
             return {}
         check = self._oltp.check(fresh=False)
-        note_check(self._folder, self._clock.now_ns() - self._t0_ns, check)
+        now_ns = self._clock.now_ns() - self._t0_ns
+        note_check(self._folder, now_ns, check, may_lose=self._may_lose)
         return {"checked": check["holds"]}
 
     def progress(self) -> dict[str, Any]:
@@ -187,16 +189,36 @@ def _database(address: Mapping[str, Any]) -> dict[str, Any]:
     return {product: {**where, **({"password": secret} if secret else {})}}
 
 
-def note_check(folder: Path, t_ns: int, check: Mapping[str, Any]) -> None:
-    """Record a check as an event, and violations as findings."""
+def may_lose(spec: RunSpec) -> bool:
+    """Return whether a failover may lose acknowledged commits: they wait for no other side."""
+    if spec.database is None or not any(e.failover for e in (spec.events or {}).values()):
+        return False
+    if spec.database.standby:
+        return spec.database.standby.replication is Replication.asynchronous
+    model = spec.storage[spec.database.storage].model
+    node = model.model_dump(mode="json", by_alias=True) if model else {}
+    return (node.get("replica") or {}).get("protocol") == Protocol.asynchronous.value
+
+
+def note_check(
+    folder: Path, t_ns: int, check: Mapping[str, Any], *, may_lose: bool = False
+) -> None:
+    """Record a check as an event, and violations as findings.
+
+    `may_lose`: lost commits are a warning, since the settings allow them.
+    """
     append_event(folder, t_ns, "check", **check)
     broken = [c for c in check["conditions"] if c["broken"]]
-    found_wrong = [reason("inconsistent", number=c["number"], rows=c["broken"]) for c in broken]
     ledger = check.get("ledger") or {}
-    found_wrong += [
+    found = [reason("inconsistent", number=c["number"], rows=c["broken"]) for c in broken]
+    found += [
         reason(f"commits_{key}", count=ledger[key])
-        for key in ("lost", "twice", "phantom")
+        for key in ("twice", "phantom")
         if ledger.get(key)
     ]
-    if found_wrong:
-        append_event(folder, t_ns, "finding", **verdict("invalid", *found_wrong))
+    lost = [reason("commits_lost", count=ledger["lost"])] if ledger.get("lost") else []
+    if may_lose and lost:
+        append_event(folder, t_ns, "finding", **verdict("warning", *lost))
+        lost = []
+    if found + lost:
+        append_event(folder, t_ns, "finding", **verdict("invalid", *found, *lost))

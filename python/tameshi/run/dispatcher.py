@@ -17,13 +17,13 @@ from tameshi import guard
 from tameshi.analysis.stats.run_order import randomised
 from tameshi.core import compiled
 from tameshi.core.errors import RunFailed, TameshiError
-from tameshi.core.spec_types import Access, Start, World
+from tameshi.core.spec_types import Access, PowerCut, Start, World
 from tameshi.record import store
 from tameshi.record.events import append_event
 from tameshi.record.packs import Packs, StoredRuns
 from tameshi.record.store import DamagedRun, SealedRun
-from tameshi.run.crashes import Crashes, crashes_of
-from tameshi.run.database import Database, UsersDatabase, lent, opened
+from tameshi.run.crashes import Crash, Crashes, FailOver, crashes_of
+from tameshi.run.database import Database, Progress, UsersDatabase, lent, opened
 from tameshi.run.display import Display
 from tameshi.run.emulation import serve_privately, served
 from tameshi.run.forks import ForkServer
@@ -32,6 +32,8 @@ from tameshi.run.process import WorkerProcess
 from tameshi.run.run_queue import InOrder, RunQueue
 from tameshi.run.sampler import Sampler
 from tameshi.run.server_sampler import ServerSampler
+from tameshi.run.standby import Standby
+from tameshi.run.standby_plan import FIRST, two_hosts
 from tameshi.run.tasks import Task
 from tameshi.servers.placement import roles_of
 from tameshi.servers.private import Kept, PrivateServer, full_hint
@@ -255,41 +257,17 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
             raise RunFailed("stopped before the run began")
         session.display.run(task.label, stage, message)
 
-    assert task.spec.database
-    engine = task.spec.database.engine
-    serving = task.examined.servers[engine].settled((task.spec.engines or {})[engine])
     planned = crashes_of(task.spec, task.examined.events)
     with ExitStack() as stack:
-        database: Database | UsersDatabase
-        if serving.running:
-            database = stack.enter_context(lent(task.spec, folder, serving.running))
-        else:
-            place = task.examined.databases[task.spec.database.storage]
-            cuts = any(crash.how == "power_cut" for crash in planned)
-            on_volume = cuts and task.drives is None
-            roles = roles_of(task.spec.database).items()
-            own = {role: task.examined.databases[name] for role, name in roles}
-            made = opened(
-                *(task.spec, folder, place, serving, progress),
-                on_volume=on_volume,
-                own=own,
-                clock=task.clock,
-            )
-            database = stack.enter_context(made)
-        if not database.is_kept:
-            _load(session, task, folder, database)
-        database.restore()
-        if task.drives:
-            task.drives.switch_on()
-        database.start()
+        database, standby = _prepared(session, task, folder, planned, progress, stack)
         crashes = None
         if isinstance(database, Database):
-            stopped = session.stopping.is_set
-            cut = partial(task.drives.cut, database) if task.drives else database.cut_power
-            fail_over = None
-            if task.drives:
-                fail_over = partial(task.drives.fail_over, database, task.spec.database.storage)
-            crashes = Crashes(folder, database.server, cut, planned, stopped, task.clock, fail_over)
+            crashes = Crashes(
+                *(folder, database.server, _cutting(task, database), planned),
+                session.stopping.is_set,
+                task.clock,
+                _failing_over(task, database, standby),
+            )
             stack.enter_context(crashes)
         message = {
             "address": database.address,
@@ -298,7 +276,7 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
             "crashes": bool(planned),
         }
         with _worker(session, folder, {}, message, task.examined.slow) as worker:
-            failure = _converse(session, task, folder, worker, {}, database, crashes)
+            failure = _converse(session, task, folder, worker, {}, database, crashes, standby)
         failure = failure or worker.failure()
         # Clients fail with a server that ended: its end is the cause.
         ended = database.gone() if failure else database.end()
@@ -307,6 +285,66 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
             kept = database.leave()
             session.kept |= {kept.folder: kept} if kept else {}
         return failure
+
+
+def _prepared(
+    session: Session,
+    task: Task,
+    folder: Path,
+    planned: Sequence[Crash],
+    progress: Progress,
+    stack: ExitStack,
+) -> tuple[Database | UsersDatabase, Standby | None]:
+    """Return a loaded database whose server runs, and its standby; `stack` ends both."""
+    spec, drives = task.spec, task.drives
+    assert spec.database
+    engine = spec.database.engine
+    serving = task.examined.servers[engine].settled((spec.engines or {})[engine])
+    if serving.running:
+        users = stack.enter_context(lent(spec, folder, serving.running))
+        if not users.is_kept:
+            _load(session, task, folder, users)
+        return users, None
+    hosts = None
+    if drives and drives.standby:
+        hosts = stack.enter_context(two_hosts(spec, task.examined.slow))
+    place = task.examined.databases[spec.database.storage]
+    cuts = any(crash.how == "power_cut" for crash in planned)
+    made = opened(
+        *(spec, folder, place, serving, progress),
+        on_volume=cuts and drives is None,
+        own={role: task.examined.databases[n] for role, n in roles_of(spec.database).items()},
+        clock=task.clock,
+        within=hosts.host(FIRST.name).running if hosts else None,
+    )
+    database = stack.enter_context(made)
+    if not database.is_kept:
+        _load(session, task, folder, database)
+    database.restore()
+    standby = None
+    if hosts and drives:
+        progress("standby", {})
+        standby = Standby(spec, folder, hosts, database, drives, serving, task.clock)
+        stack.enter_context(standby.serving())
+    if drives:
+        drives.switch_on()
+    database.start()
+    return database, standby
+
+
+def _cutting(task: Task, database: Database) -> Callable[[PowerCut, Callable[[], None]], None]:
+    """Return the way to cut the power of a database."""
+    return partial(task.drives.cut, database) if task.drives else database.cut_power
+
+
+def _failing_over(task: Task, database: Database, standby: Standby | None) -> FailOver | None:
+    """Return the way to let another server take over, if there is one."""
+    drives, of = task.drives, task.spec.database
+    if standby:
+        return standby.fail_over
+    if drives and of:
+        return lambda _, end, wait: drives.fail_over(database, of.storage, end, wait)
+    return None
 
 
 def _load(session: Session, task: Task, folder: Path, database: Database | UsersDatabase) -> None:
@@ -398,6 +436,7 @@ def _converse(
     targets: Mapping[str, guard.OpenTarget],
     database: Database | UsersDatabase | None = None,
     crashes: Crashes | None = None,
+    standby: Standby | None = None,
 ) -> str | None:
     """Read the worker's messages to its end; return its reason for failing."""
     failure, begun = None, False
@@ -421,6 +460,8 @@ def _converse(
                     if task.drives:
                         faults = task.drives.faults(task.spec, session.stopping.is_set)
                         sampling.enter_context(faults)
+                    if standby:
+                        standby.begin(t0_ns)
                     begun = True
                     worker.go(t0_ns, task.examined.backend)
                     if crashes:
@@ -434,6 +475,8 @@ def _converse(
                     if crashes:
                         crashes.settle()
                         worker.apply_fault("settled")
+                    if standby:
+                        standby.settle()
                 case "progress":
                     session.display.run(task.label, message["stage"], message)
                 case "failed":
@@ -477,5 +520,9 @@ def _server_sampler(
     if database is None or database.server.product.embedded:
         return nullcontext()
     server, interval_ns = database.server, compiled.nanoseconds(task.spec.interval)
-    given = (folder, t0_ns, interval_ns, server.product, server.client, server.address.database)
-    return ServerSampler(*given, task.clock)
+    return ServerSampler(
+        *(folder, t0_ns, interval_ns, server.product),
+        connect=lambda: database.server.client(),
+        database=server.address.database,
+        clock=task.clock,
+    )

@@ -46,7 +46,15 @@ KernelTimes = tuple[str, dict[str, int]]
 class Drives:
     """Served drives of one run, by storage."""
 
-    def __init__(self, folder: Path, drives: Mapping[str, ServedDrive], clock: Clock) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        drives: Mapping[str, ServedDrive],
+        clock: Clock,
+        standby: ServedDrive | None = None,
+    ) -> None:
+        self.standby = standby
+        """Drive of a standby, without figures of its own."""
         self._folder = folder
         self._clock = clock
         self._drives = drives
@@ -54,11 +62,18 @@ class Drives:
         self._kernels: dict[str, KernelTimes] = {}
         self._t0_ns = 0
 
+    def of(self, storage: str) -> ServedDrive:
+        """Return the drive of a storage."""
+        return self._drives[storage]
+
     def switch_on(self) -> None:
         """Write back what was prepared, and start the models."""
         if self._is_on:
             return
         self._is_on = True
+        if self.standby:
+            self.standby.settle()
+            self.standby.switch_on()
         for name, drive in self._drives.items():
             drive.settle()
             drive.switch_on()
@@ -156,10 +171,10 @@ class Drives:
 
     def fail_over(
         self, database: Database, storage: str, end_clients: Callable[[], None], wait: Wait
-    ) -> None:
-        """Lose server and near side of a block mirror; return with its far side mounted.
+    ) -> int:
+        """Lose server and near side of a block mirror; start the server on its far side.
 
-        `wait` returns when the standby begins.
+        `wait` returns when the standby begins. Return the time at which the server started.
         """
         end_clients()
         begin_ns = self._clock.now_ns()
@@ -171,10 +186,15 @@ class Drives:
             lost |= drive.restore_power(self._clock.now_ns(), kill=False)
         t_ns = begin_ns - self._t0_ns
         append_event(self._folder, t_ns, "drive_failed_over", storage=storage, **lost)
+        start_ns = self._clock.now_ns()
+        database.server.start()
+        return start_ns
 
     def failure(self) -> str | None:
         """Return why the run is void, if a drive was the cause."""
-        for name, drive in self._drives.items():
+        everywhere = [*self._drives.items()]
+        everywhere += [("of the standby", self.standby)] if self.standby else []
+        for name, drive in everywhere:
             try:
                 drive.require_server()
             except RunFailed as error:
@@ -229,6 +249,7 @@ def served(
             drive = drives[name] = stack.enter_context(made)
             assert drive.node
             places[name] = drive.make_file_system() if plan.file_system else drive.node
+        standby = stack.enter_context(_served_standby(run, drives))
         fitting = run.model_copy(
             update={"storage": {name: _fitting(run, name, drives[name]) for name in drives}}
         )
@@ -240,7 +261,22 @@ def served(
                 target.made.laid_out = True
         sets = study_folder / DATA_SETS
         databases = {name: replace(place, sets_in=sets) for name, place in here.databases.items()}
-        yield replace(here, databases=databases), Drives(folder, drives, Clock(examined.slow))
+        clock = Clock(examined.slow)
+        yield replace(here, databases=databases), Drives(folder, drives, clock, standby)
+
+
+@contextmanager
+def _served_standby(
+    run: RunSpec, drives: Mapping[str, ServedDrive]
+) -> Iterator[ServedDrive | None]:
+    """Serve a drive like the database's to its standby, if there is one."""
+    if not (run.database and run.database.standby):
+        yield None
+        return
+    plan = drives[run.database.storage].plan
+    with ServedDrive(plan, f"study-{os.getpid()}-standby", private=True) as drive:
+        drive.make_file_system()
+        yield drive
 
 
 def _fitting(run: RunSpec, name: str, drive: ServedDrive) -> Any:

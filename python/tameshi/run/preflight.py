@@ -16,6 +16,7 @@ from tameshi.core.reasons import distinct, reason, verdict
 from tameshi.core.spec_types import FileCall, Plan, RunSpec, Start, World
 from tameshi.run.sectors import refuse_partial_sectors
 from tameshi.run.served_storages import check_served
+from tameshi.run.standby_plan import check_standby
 from tameshi.serve.nodes import described
 from tameshi.servers import slow_clock
 from tameshi.servers.placement import (
@@ -133,6 +134,10 @@ def _examine_emulated(plan: Plan, bindings: Bindings, servers: Mapping[str, Serv
     stores = {name: Path(os.path.realpath(path)) for name, path in bindings.storage.items()}
     check_served(plan, [name for name, serving in servers.items() if serving.running], stores)
     _check_crashes(plan, bindings, servers, None)
+    for run in plan.runs:
+        if run.database:
+            serving = servers[run.database.engine]
+            check_standby(run, serving.product.name, serving.program, bindings.slow or 1)
     machine = environment([])
     own: dict[str, Any] = {"core": compiled.core_hash(), "machine": identity(dict(machine))}
     facts = {"world": plan.runs[0].world.value, "core": own["core"], **machine, **_models(plan)}

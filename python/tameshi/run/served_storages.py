@@ -31,10 +31,11 @@ def serve_plan(run: RunSpec, name: str, stores: Mapping[str, Path] = IN_MEMORY) 
     with_files = name in _with_files(run)
     served_bytes = max(volume_bytes(size_bytes), LEAST_BYTES) if with_files else size_bytes
     store = stores.get(name)
+    standbys = int(bool(run.database and run.database.standby))
     if store:
-        limit_bytes = store_limit(store, served_bytes, "--on") // len(stores)
+        limit_bytes = store_limit(store, served_bytes, "--on") // (len(stores) + standbys)
     else:
-        limit_bytes = default_memory() // len(run.storage)
+        limit_bytes = default_memory() // (len(run.storage) + standbys)
     return ServePlan(
         profile=profile_of(node),
         description=described(node),

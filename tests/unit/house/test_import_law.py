@@ -45,7 +45,7 @@ PACKAGES = {
     "record": {"guard"},
     "servers": {"guard"},
     "analysis": {"record", "study"},
-    "run": {"analysis", "hosts", "servers"},
+    "run": {"analysis", "pairs"},
     "report.words": {"core"},
     "report.view": {"report.words", "analysis"},
     "report.sections": {"report.view"},

@@ -230,7 +230,13 @@ impl Server {
             binlog.begin_file();
         }
         if lost > 0 {
-            tracker.find(now, Reason::new("commits_lost").with("count", lost));
+            let reason = Reason::new("commits_lost").with("count", lost);
+            // Only an asynchronous mirror's far side lacks acknowledged writes.
+            if fault.kind == FaultKind::Failover && fault.loss.lost_bytes > 0 {
+                tracker.warn(now, reason);
+            } else {
+                tracker.find(now, reason);
+            }
         }
         let unsynced = !store.settings.flushing.fsync && fault.loss.lost_bytes > 0;
         if fault.kind == FaultKind::PowerCut && (unsynced || survives < durable) {

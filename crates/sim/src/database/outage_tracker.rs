@@ -90,6 +90,11 @@ impl OutageTracker {
         self.push(at, "finding", json!({ "level": "invalid", "reasons": [reason] }));
     }
 
+    /// Note what a user has to know, and what the run's settings allow.
+    pub(super) fn warn(&mut self, at: Nanos, reason: Reason) {
+        self.push(at, "finding", json!({ "level": "warning", "reasons": [reason] }));
+    }
+
     pub(super) fn take_events(&mut self) -> Vec<ServerEvent> {
         std::mem::take(&mut self.events)
     }

@@ -180,7 +180,7 @@ fn clients_come_back_and_the_outage_is_recorded() {
 }
 
 fn failover(at: u64, down: u64) -> Event {
-    Event { failover: Some(Failover { storage: Some("disk".into()), down: Time(down) }), ..event(at) }
+    Event { failover: Some(Failover { storage: Some("disk".into()), down: Time(down), cause: None }), ..event(at) }
 }
 
 /// The same run on two drives across a link.

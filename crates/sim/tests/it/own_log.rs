@@ -130,7 +130,7 @@ fn roles_that_are_not_simulated_are_refused() {
     spec.database.as_mut().expect("a database").temp = Some("log".into());
     let found = refused(&spec);
     assert!(found.iter().any(|text| text.contains("use.temp: the simulated server has no temporary")), "{found:?}");
-    let over = Failover { storage: Some("disk".into()), down: Time(0) };
+    let over = Failover { storage: Some("disk".into()), down: Time(0), cause: None };
     let event = Event { at: Time(SECOND), failover: Some(over), ..Event::default() };
     let found = refused(&with(with_log_on(lazy(plain(), 100), plain()), event));
     assert!(found.iter().any(|text| text.contains("put the log on the mirrored storage")), "{found:?}");

@@ -244,7 +244,7 @@ fn resolve_cell(
     crate::resolve::scale::shrink(&mut expanded.phases, &storage);
     let has_programs = expanded.phases.iter().any(|phase| !phase.programs.is_empty());
     let engines = resolve_engine(source, &cell.table, &study, has_programs)?;
-    let run = RunSpec {
+    let mut run = RunSpec {
         schema_version: RUN_SPEC_VERSION,
         study: name.to_string(),
         world,
@@ -270,6 +270,7 @@ fn resolve_cell(
         phases: expanded.phases,
         rounds: expanded.rounds,
     };
+    crate::resolve::standby::stand_in(&mut run);
     crate::validate::spans::hold_blocks(source, &cell.table, &run)?;
     crate::resolve::submissions(source, &cell.table, &run)?;
     if run.world == World::Simulated {

@@ -7,6 +7,7 @@ pub(crate) mod durability;
 pub(crate) mod phases;
 pub(crate) mod scale;
 pub(crate) mod stacks;
+pub(crate) mod standby;
 
 use crate::errors::unknown_name;
 use crate::profile::Submission;
@@ -147,7 +148,9 @@ pub(crate) fn resolve_database(
         profile: None,
         model: None,
         mode: None,
+        standby: None,
     };
+    database.standby = standby::resolve_standby(source, table, study, (&database.engine, &database.storage), profiles)?;
     if world == World::Simulated {
         engine_model(source, table, engines, &mut database, (profiles, study.run.mode))?;
     }
@@ -214,13 +217,7 @@ pub(crate) fn resolve_storages(
     profiles: &Profiles,
 ) -> Result<IndexMap<String, StorageSpec>, InputError> {
     let uses = &study.uses;
-    let roles = [
-        (&uses.storage, "storage"),
-        (&uses.log, "log"),
-        (&uses.binlog, "binlog"),
-        (&uses.temp, "temp"),
-        (&uses.standby, "standby"),
-    ];
+    let roles = [(&uses.storage, "storage"), (&uses.log, "log"), (&uses.binlog, "binlog"), (&uses.temp, "temp")];
     let mut used: Vec<String> =
         phases.iter().flat_map(|phase| &phase.streams).map(|stream| stream.storage.clone()).collect();
     let donors = phases.iter().flat_map(|phase| &phase.streams).filter_map(|stream| stream.stream.donor.as_ref());

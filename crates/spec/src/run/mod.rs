@@ -6,7 +6,7 @@ pub mod phase_order;
 
 use crate::profile::{EngineModel, HostModel, Submission};
 pub use crate::study::Mode;
-use crate::study::{Engine, Event};
+use crate::study::{Engine, Event, Replication};
 use indexmap::IndexMap;
 pub use node::{Arbitration, Cache, Function, Link, Node, Rebuild};
 use schemars::JsonSchema;
@@ -151,6 +151,19 @@ pub struct DatabaseSpec {
     /// Mode of the simulation; absent if a real server runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+    /// Its standby. In the simulated world a `replica` of the storage stands for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standby: Option<StandbySpec>,
+}
+
+/// The standby of a database, on a drive like the first server's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StandbySpec {
+    /// Replication: it says what a commit waits for.
+    pub replication: Replication,
+    /// Link between both hosts.
+    pub link: Link,
 }
 
 /// The simulated machine that jobs run on.

@@ -31,8 +31,8 @@ pub struct Event {
     /// The database's server is shut down in good order and started again (simulated world).
     #[serde(default)]
     pub restart: Option<Restart>,
-    /// The machine under the database is gone, and the one at the other side of its replica takes
-    /// over.
+    /// The machine under the database is gone, and its standby takes over, or the one at the other
+    /// side of its replica.
     #[serde(default)]
     pub failover: Option<Failover>,
     /// The user's own command is run (measured world).
@@ -96,6 +96,22 @@ pub struct Failover {
     pub storage: Option<String>,
     /// Time until the standby starts its server: detection and decision.
     pub down: Time,
+    /// Event before the failover, of a server with a standby; absent: `power_cut`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+}
+
+/// Cause of a failover to a standby (emulated world).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The first server's host and drive lose their power.
+    #[default]
+    PowerCut,
+    /// The first server is killed (kill -9).
+    Kill,
+    /// The link is cut: the first server goes on until the failover fences it.
+    LinkCut,
 }
 
 /// Target of an event.

@@ -11,12 +11,13 @@ mod program;
 mod rounds;
 mod search;
 mod stack;
+mod standby;
 pub mod summary;
 mod until;
 
 pub use answer::{Answer, AnswerFigure, AnswerTable, Japanese};
 pub use engine::{Doublewrite, Engine, Engines};
-pub use event::{Derived, Event, Failover, Failure, Kill, Member, PowerCut, Published, Restart, Scalar, Window};
+pub use event::{Cause, Derived, Event, Failover, Failure, Kill, Member, PowerCut, Published, Restart, Scalar, Window};
 pub use method::Method;
 pub use program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Trace, Workloads, Ycsb};
 pub use rounds::{Rounds, Tracked};
@@ -25,6 +26,7 @@ pub use stack::{
     Aged, Arbitration, Cache, CacheKind, Link, OverProvisioned, Partition, Protocol, Raid, ReadBalance, RebuildManner,
     Replica, Stack,
 };
+pub use standby::{Replication, Standby};
 pub use until::{Amount, Until};
 
 use crate::run::Start;
@@ -73,6 +75,9 @@ pub struct Study {
     /// Database engines.
     #[serde(default)]
     pub engine: Engines,
+    /// A standby of the database.
+    #[serde(default)]
+    pub standby: Standby,
     /// Workloads.
     #[serde(default)]
     pub workload: Workloads,
@@ -182,8 +187,6 @@ pub struct Uses {
     pub binlog: Option<String>,
     /// Storage of temporary files; absent: with the data.
     pub temp: Option<String>,
-    /// Storage of a mirrored standby.
-    pub standby: Option<String>,
     /// Database engine.
     pub engine: Option<String>,
     /// Workloads of a study without phases.

@@ -4,7 +4,7 @@ use crate::errors::{bad_value, unknown_name};
 use crate::profile::Device;
 use crate::run::node::Node;
 use crate::run::{PhaseSpec, StorageSpec, World};
-use crate::study::{Event, Failure, Member, PowerCut, Study};
+use crate::study::{Cause, Event, Failover, Failure, Member, PowerCut, Study};
 use crate::toml::document::{Source, Table};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind};
@@ -45,19 +45,55 @@ impl EventContext<'_, '_> {
             *member = self.target(name, "replace", member)?;
             self.can_be_rebuilt(name, member)?;
         }
+        if world == World::Emulated {
+            self.suits_a_standby(name, &event)?;
+        }
         if let Some(cut) = &mut event.power_cut {
             self.power_cut(name, cut, world)?;
         }
         if let Some(failover) = &mut event.failover {
             let side = Member { storage: failover.storage.clone(), member: None };
             failover.storage = self.target(name, "failover", &side)?.storage;
-            let of = failover.storage.as_ref().and_then(|storage| self.storages[storage].model.as_ref());
-            if !matches!(of, Some(Node::Replica { .. })) {
-                let message = "only a replica has another side that can take over";
-                return self.conflict(&["event", name, "failover"], message.into());
-            }
+            self.failover(name, failover, world)?;
         }
         Ok(event)
+    }
+
+    /// Check that a server with a standby is lost once, and for good.
+    fn suits_a_standby(self, name: &str, event: &Event) -> Result<(), InputError> {
+        if self.study.standby.replication.is_none() {
+            return Ok(());
+        }
+        if event.kill.is_some() || event.power_cut.is_some() {
+            let kind = event.kinds().join(".");
+            let message = format!(
+                "a server with a standby is not restarted: let the standby take over, `failover = {{ cause = \"{kind}\" }}`"
+            );
+            return self.conflict(&["event", name, &kind], message);
+        }
+        let failovers = self.study.event.iter().filter(|(_, event)| event.failover.is_some());
+        match failovers.map(|(first, _)| first).next() {
+            Some(first) if event.failover.is_some() && first != name => {
+                let message = format!("event `{first}` leaves no standby for another failover");
+                self.conflict(&["event", name, "failover"], message)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Check that another side can take over, and that the world knows the cause.
+    fn failover(self, name: &str, failover: &Failover, world: World) -> Result<(), InputError> {
+        let of = failover.storage.as_ref().and_then(|storage| self.storages[storage].model.as_ref());
+        let has_standby = self.study.standby.replication.is_some();
+        if !has_standby && !matches!(of, Some(Node::Replica { .. })) {
+            let message = "no other side can take over: it needs a `standby.replication`, or a `replica` as storage";
+            return self.conflict(&["event", name, "failover"], message.into());
+        }
+        if failover.cause.is_some_and(|cause| cause != Cause::PowerCut) && !(has_standby && world == World::Emulated) {
+            let message = "only in the emulated world, and with a `standby.replication`, a failover has another cause than `power_cut`";
+            return self.conflict(&["event", name, "failover", "cause"], message.into());
+        }
+        Ok(())
     }
 
     /// Find the target of a power cut, and check that its world knows the moment.

@@ -9,7 +9,7 @@ from typing import Any
 from tameshi.analysis.evidence import NOTHING
 from tameshi.analysis.stats.estimates import of_phase
 from tameshi.core.units import format_seconds, format_value
-from tameshi.report.sections import client_time, power_cuts
+from tameshi.report.sections import client_time, failovers, power_cuts
 from tameshi.report.view.key_figures import ratio_of
 from tameshi.report.view.points import Point, View, freeze
 from tameshi.report.view.tables import Column, Row, Table, cell_name, shown
@@ -30,7 +30,7 @@ def tables(view: View, text: Text) -> list[Table]:
     """Return the section's tables; empty without a database or a document store."""
     cells = [cell for cell in view.cells if "database" in cell and cell["estimates"]]
     filled = [_store(text, [cell for cell in view.cells if "database" not in cell])]
-    filled.append(power_cuts.table(view, text))
+    filled += [power_cuts.table(view, text), failovers.table(view, text)]
     if cells:
         filled += [
             _matrix(view, text, cells),

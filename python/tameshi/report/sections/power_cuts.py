@@ -7,8 +7,8 @@ from typing import Any
 
 from tameshi.analysis.stats.estimates import of_phase
 from tameshi.core.units import format_value
-from tameshi.report.view.points import View, freeze
-from tameshi.report.view.tables import Column, Row, Table, cell_name
+from tameshi.report.view.points import View
+from tameshi.report.view.tables import Column, Row, Table, cell_name, levels_name
 from tameshi.report.words.text import Shown, Text
 
 COLUMNS = ("cuts", "torn", "broken", "by_tool", "starts", "rate", "written")
@@ -66,7 +66,7 @@ def _say(text: Text, cell: Mapping[str, Any]) -> str:
     key = "item.power_cuts" if broken else "item.power_cuts_whole"
     sentence = text(
         key,
-        name=_name(text, cell),
+        name=levels_name(text, cell),
         cuts=f"{cuts:,}",
         torn=f"{torn:,}",
         pages=f"{broken:,}",
@@ -74,10 +74,3 @@ def _say(text: Text, cell: Mapping[str, Any]) -> str:
     if starts == cuts:
         return sentence + text("item.power_cuts_back")
     return sentence + text("item.power_cuts_lost", starts=f"{starts:,}", cuts=f"{cuts:,}")
-
-
-def _name(text: Text, cell: Mapping[str, Any]) -> str:
-    """Return the levels of a cell, each after its axis; without any, its phase."""
-    levels = freeze(cell["levels"])
-    named = (f"{text.name(axis)} {text.name(label)}" for axis, label in levels)
-    return text("list.short").join(named) or text.name(cell["phase"])

@@ -161,6 +161,13 @@ def cell_name(text: Text, cell: Mapping[str, Any]) -> str:
     return f"{where} · {levels}" if levels else where
 
 
+def levels_name(text: Text, cell: Mapping[str, Any]) -> str:
+    """Return the levels of a cell, each after its axis; without any, its phase."""
+    levels = freeze(cell["levels"])
+    named = (f"{text.name(axis)} {text.name(label)}" for axis, label in levels)
+    return text("list.short").join(named) or text.name(cell["phase"])
+
+
 def level_name(text: Text, axis: str, label: str) -> str:
     """Return a level in words; a number follows its axis."""
     return f"{text.name(axis)} {label}" if number(label) is not None else text.name(label)

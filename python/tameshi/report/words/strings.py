@@ -763,6 +763,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.left": ("Not shown here", "省略した項目"),
     "answer.effect": ("Effect of each change", "各変更の効果"),
     "answer.power_cuts": ("Power cuts", "電源断"),
+    "answer.failovers": ("Failovers", "フェイルオーバー"),
     "answer.failures": ("Out of service", "サービス停止"),
     "answer.limit": ("Sustainable load", "持続可能な負荷"),
     "answer.unknown": ("Unknown settings", "未公表の設定"),
@@ -786,6 +787,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "sentence.effect": ("{items}.", "{items}。"),
     "sentence.limit": ("{items}.", "{items}。"),
     "sentence.power_cuts": ("{items}.", "{items}。"),
+    "sentence.failovers": ("{items}.", "{items}。"),
     "sentence.failures": ("{items}.", "{items}。"),
     "sentence.unknown": ("{items}.", "{items}。"),
     "sentence.empty": ("{items}.", "{items}。"),
@@ -973,6 +975,18 @@ TEXT: dict[str, tuple[str, str]] = {
         "、データベースが起動したのは{cuts}回中{starts}回",
     ),
     "item.power_cuts_back": (", and the database started after each", "、毎回起動した"),
+    "item.failover_lost": (
+        "{name} lost {lost} of {acknowledged} acknowledged commits",
+        "{name}は応答済みコミット{acknowledged}件中{lost}件を喪失",
+    ),
+    "item.failover_kept": (
+        "failovers that lost none of their acknowledged commits: {count} ({all} commits)",
+        "応答済みコミットを失わなかったフェイルオーバーは{count}回（{all}件）",
+    ),
+    "item.failover_away": (
+        "the service was back after {span}",
+        "サービスの復帰まで{span}",
+    ),
     "outage.for": ("for {time}", "サービスの停止は{time}"),
     "outage.to_end": ("until the phase ends", "フェーズ終了までサービス停止"),
     "outage.recovered": (
@@ -1474,6 +1488,27 @@ TEXT: dict[str, tuple[str, str]] = {
         "破損ページは電源断後、サーバーがダブルライトバッファから修復する前にチェックサムが合わないペー"
         "ジ。シミュレーションでは、複製がなく修復できないページ。書き込み量はサーバーからストレージへの"
         "もので、電源断後の回復を含む。",
+    ),
+    "table.failovers": ("Failovers", "フェイルオーバー"),
+    "failover.cause": ("cause", "原因"),
+    "failover.lost": ("acknowledged commits lost", "失われた応答済みコミット"),
+    "failover.of": ("{count} of {all}", "{all}件中{count}件"),
+    "failover.away": ("event to first commit", "イベントから最初のコミットまで"),
+    "failover.fence": ("fence", "旧プライマリの隔離"),
+    "failover.catch_up": ("catch up", "適用の完了"),
+    "failover.promotion": ("promotion", "昇格"),
+    "failover.lag": ("lag before", "直前までの遅延"),
+    "failover.link": ("over the link per transaction", "トランザクションあたりリンク転送量"),
+    "cause.power_cut": ("power cut", "電源断"),
+    "cause.kill": ("kill", "強制終了"),
+    "cause.link_cut": ("link cut", "リンク断"),
+    "note.failovers": (
+        "Times are medians of the runs. The time to the first commit includes the wait that the "
+        "study states (down). Fence to promotion: steps of a standby that replicates by its log. "
+        "Lag: time until it has applied what the first server had written.",
+        "時間は各実行の中央値。最初のコミットまでの時間には、スタディのdown（切り替え開始までの待ち）を"
+        "含む。隔離・適用・昇格は、ログで複製する待機系の手順。遅延は、先に書かれた内容を待機系が適用し終"
+        "えるまでの時間。",
     ),
     "table.checks": (
         "Data checks: consistency, ledger, mix, outages and errors",
