@@ -203,8 +203,6 @@ def _cell(
         "estimates": entries,
         **_database(cell, frames, usable, profiles),
         **_drives(cell, frames, usable),
-        **power_cuts(cell.runs if cell.spec.programs else (), cell.index),
-        **failovers(usable if cell.spec.programs else (), cell.index),
         **_slow(cell),
     }
 
@@ -400,9 +398,8 @@ def _database(
     database_events += [
         {"repetition": at, "kind": PROFILE, "profile": profile} for at, profile in profiles.items()
     ]
-    return {
-        "database": [{k: v for k, v in event.items() if k != "source"} for event in database_events]
-    }
+    told = [{k: v for k, v in event.items() if k != "source"} for event in database_events]
+    return {"database": told, **power_cuts(cell.runs, cell.index), **failovers(runs, cell.index)}
 
 
 def _why(

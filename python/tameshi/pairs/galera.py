@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
-from tameshi.core.errors import BadInput
+from tameshi.core.errors import BadInput, RunFailed
 from tameshi.hosts import Hosts
 from tameshi.pairs.pair import Pair
 from tameshi.pairs.replication import Replication
@@ -16,6 +17,7 @@ from tameshi.pairs.service import Service
 from tameshi.pairs.side import Side
 from tameshi.serve.tools import require_tool
 from tameshi.servers.installed import Program
+from tameshi.servers.product import Rows
 
 PROVIDERS = ("/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so")
 PACKAGE = "galera-4"
@@ -26,6 +28,8 @@ _SST = "rsync"
 _POSITION = re.compile(r"WSREP: Recovered position:? ([0-9a-f-]{36}:-?\d+)")
 _UNDEFINED = "00000000-0000-0000-0000-000000000000:-1"
 _SYNCED = "Synced"
+_CHANGE_SECONDS, _POLL_SECONDS = 20.0, 0.05
+_FLUSH = "innodb_flush_log_at_trx_commit"
 
 
 class MariaDBGalera(Replication):
@@ -53,6 +57,7 @@ class MariaDBGalera(Replication):
             "wsrep_sst_donor": f"{ARBITER},",
             "binlog_format": "ROW",
             "innodb_autoinc_lock_mode": "2",
+            "wsrep_slave_threads": "4",
             "skip_name_resolve": "ON",
         }
 
@@ -114,15 +119,20 @@ class MariaDBGalera(Replication):
 
     def promote(self, standby: Side) -> None:
         """Wait until the cluster agrees without the old primary, and all is applied."""
-        standby.query("SET SESSION wsrep_sync_wait = 1", "SELECT 1")
+        ask(standby, "SET SESSION wsrep_sync_wait = 1", "SELECT 1")
 
     def rejoin(self, primary: Side, failed: Side) -> None:
         """Start a node at the position that its data have; the cluster sends what it lacks, or
-        all."""
+        all.
+
+        Its log is flushed once a second until it is ready: with a flush per commit, a node on a
+        slow drive applies no faster than clients write, and never catches up.
+        """
         usual = failed.server.options
         position = recovered_position(failed)
+        failed.server.options = {**usual, _FLUSH: "0"}
         if position != _UNDEFINED:
-            failed.server.options = {**usual, "wsrep_start_position": position}
+            failed.server.options["wsrep_start_position"] = position
         try:
             failed.server.start()
         finally:
@@ -147,6 +157,12 @@ class GaleraPair(Pair):
         """Let the arbiter join the running primary, then the standby."""
         self.replication.copy(self.primary, self._arbiter)
         super().set_up()
+
+    def wait_ready(self) -> None:
+        """Wait until the standby is a synced node, and let it flush its log as it is set to."""
+        super().wait_ready()
+        usual = self.standby.server.options.get(_FLUSH, "1")
+        ask(self.standby, f"SET GLOBAL {_FLUSH} = {usual}")
 
     def link_bytes(self) -> int:
         """Return the bytes of data that have crossed all links so far."""
@@ -183,8 +199,21 @@ def provider() -> str | None:
 
 def status(side: Side, name: str) -> str:
     """Return a status variable of a node."""
-    ((_, value),) = side.query(f"SHOW GLOBAL STATUS LIKE '{name}'")
+    ((_, value),) = ask(side, f"SHOW GLOBAL STATUS LIKE '{name}'")
     return str(value)
+
+
+def ask(side: Side, *statements: str) -> Rows:
+    """Return the rows of the last statement; ask again for a while if a node that runs has closed
+    the connection, as it does when its cluster changes."""
+    end = time.monotonic() + _CHANGE_SECONDS
+    while True:
+        try:
+            return side.query(*statements)
+        except RunFailed:
+            if not side.is_up or time.monotonic() > end:
+                raise
+        time.sleep(_POLL_SECONDS)
 
 
 def addresses_of(address: str, name: str, cluster: Iterable[str]) -> dict[str, str]:

@@ -71,6 +71,8 @@ class Examined:
     def findings_on(self, run: RunSpec) -> list[Mapping[str, Any]]:
         """Return verdicts on a run before it starts: on the comparison and on its settings."""
         found = [*self.findings, *least.findings(run)]
+        if run.world is World.simulated and run.database and run.database.standby:
+            found.append(verdict("warning", reason("standby_as_mirror")))
         if run.database and (serving := self.servers.get(run.database.engine)):
             found += serving.findings((run.engines or {})[run.database.engine])
         return found

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.timeout(600)
         ("raid1-failure-under-tpcc", "transaction.tpmc"),
         ("atomic-write-under-power-cuts", "transaction.rate"),
         ("mirrored-ha", "transaction.rate"),
+        ("standby-cost", "transaction.rate"),
         ("pcie-ssd-mysql-atomic", "transaction.tpmc"),
     ],
 )
@@ -56,6 +57,13 @@ FIRST = {
         r"Against optane, nand: [\d.]+ × ",
         f"[Oo]ptane · {AWAY}",
         f"nand · {AWAY}",
+    ],
+    "standby-cost": [
+        r"Against single, asynchronous: 0\.\d+ × ",
+        r"semi synchronous: 0\.\d+ × ",
+        r"block mirror: 0\.\d+ × ",
+        r"[Ff]ailovers that lost none of their acknowledged commits: \d \([\d,]+ commits\)",
+        r"the service was back after 1\.\d\d",
     ],
     "pcie-ssd-mysql": [
         r"Mean response time, scan — .*Against SATA, PCI Express: [^;]+, [\d.]+ m?s for [\d.]+ m?s",

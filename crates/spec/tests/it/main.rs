@@ -17,6 +17,7 @@ mod published;
 mod refusals;
 mod scale;
 mod stacks;
+mod standbys;
 mod support;
 mod tables;
 mod trims;

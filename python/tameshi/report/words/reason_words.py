@@ -205,6 +205,10 @@ REASONS = {
         "Tameshi was never tested on {product} itself",
         "Tameshiは{product}本体では未検証",
     ),
+    "standby_as_mirror": (
+        "its standby is simulated as a mirror of blocks, which starts with a cold buffer pool",
+        "待機系はブロックのミラーとしてシミュレーションし、バッファプールは空の状態で始まる",
+    ),
     "replaced_engine": (
         "{product} replaces the study's engine `{engine}`",
         "スタディのエンジン`{engine}`の代わりに{product}を使用",
