@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,17 +65,9 @@ def _left(begin: float, made: int, missing: int) -> str:
     return f"; about {format_wait(each * (missing - made) * 1e9)} left"
 
 
-def finish(
-    asked: TrialSet,
-    folder: SetFolder,
-    lang: str = "en",
-    simulated: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, Any]:
-    """Write results and report of the trials that have ended; return the results.
-
-    `simulated`: rows of the simulated pair, if there is one.
-    """
-    results = {**summarise(asked, folder), "simulated": list(simulated)}
+def finish(asked: TrialSet, folder: SetFolder, lang: str = "en") -> dict[str, Any]:
+    """Write results and report of the trials that have ended; return the results."""
+    results = summarise(asked, folder)
     write_json(folder.path / RESULTS, results)
     guard.write_file(folder.path / REPORT, failovers_page(results, lang).encode())
     return results

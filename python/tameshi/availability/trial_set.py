@@ -12,7 +12,7 @@ from tameshi.pairs.trial import can_have, check_event
 
 DRIVE = "sata-ssd-480gb"
 LINK = "tcp-10gbe"
-LISTED = ("name", "ways", "events", "drives", "repetitions", "is_simulated")
+LISTED = ("name", "ways", "events", "drives", "repetitions")
 """Settings that may change when a set is resumed: they say which trials, not what a trial is."""
 
 
@@ -40,7 +40,6 @@ class TrialSet:
     of rows in some tables. `before`: load before the event; `notice`: time from the event to the
     failover; `after`: load after the return of the failed side. `slow_factor`: of the event
     `slow-link`. `processors`, `quota`: shares of hosts, such as `left=50%`, separated by spaces.
-    `is_simulated`: MariaDB's pair and a server alone are simulated as well.
     """
 
     name: str = ""
@@ -62,7 +61,6 @@ class TrialSet:
     processors: str = ""
     quota: str = ""
     seed: int = 1
-    is_simulated: bool = False
 
     def trials(self) -> list[Trial]:
         """Return the trials: all once, then all a second time.
@@ -97,19 +95,6 @@ READY: Mapping[str, TrialSet] = {
             ways=tuple(WAYS),
             events=("kill", "power-cut", "link-cut"),
             repetitions=3,
-        ),
-        TrialSet(
-            name="mirrored-ha",
-            ways=("mariadb-single", "mariadb-semi-synchronous"),
-            drives=("optane-p4800x-375g", "nvme-nand-1tb-2017"),
-            repetitions=3,
-            tables=2,
-            rows=20_000,
-            row_size="4800 B",
-            buffer_pool="8MiB",
-            before=8.0,
-            after=6.0,
-            is_simulated=True,
         ),
     )
 }

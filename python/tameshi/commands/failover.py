@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +26,7 @@ from tameshi.serve.faults import refuse_unnamed_losses
 from tameshi.serve.kernel import enter_private_namespace
 
 if TYPE_CHECKING:
-    from tameshi.availability import SetFolder, Trial, TrialSet
+    from tameshi.availability import Trial, TrialSet
     from tameshi.pairs.assembly import PairPlan
     from tameshi.pairs.trial import TrialPlan, TrialResult
 
@@ -57,7 +55,7 @@ Ways = Annotated[
         metavar="REPLICATION,...",
         help=(
             "Products and replications, such as mariadb-semi-synchronous; mariadb-single has no "
-            "standby; or all. Or a ready set: failover-ways, mirrored-ha."
+            "standby; or all. Or the ready set failover-ways."
         ),
     ),
 ]
@@ -152,10 +150,6 @@ Out = Annotated[
         ),
     ),
 ]
-Simulated = Annotated[
-    bool,
-    typer.Option("--simulated", help="Simulate MariaDB's pair and a server alone as well."),
-]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Remove earlier trials of the folder first.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON alone.")]
 
@@ -181,7 +175,6 @@ def failover_command(
     repetitions: Repetitions = None,
     seed: Seed = None,
     out: Out = None,
-    simulated: Simulated = False,
     fresh: Fresh = False,
     lang: LangOption = "en",
     as_json: Json = False,
@@ -202,7 +195,6 @@ def failover_command(
         "quota": " ".join(quota or ()) or None,
         "repetitions": repetitions,
         "seed": seed,
-        "is_simulated": simulated or None,
     }
     asked = _asked(replication, event, drive, given)
     plans = _checked(asked)
@@ -297,28 +289,13 @@ def _conduct(
         if any(folder.read(trial) is None for trial in asked.trials()):
             prepare_machine()
         done = availability.conduct(asked, folder, make, say)
-        simulated = [] if done.is_interrupted else _simulated(asked, plans, folder)
-        results = availability.finish(asked, folder, lang, simulated)
+        results = availability.finish(asked, folder, lang)
     _show(results, path / availability.REPORT, lang, as_json=as_json)
     end(
         interrupted=done.is_interrupted,
         complete=not results["failures"] and all(cell["holds"] for cell in results["cells"]),
         holds="the report covers the trials that have ended",
     )
-
-
-def _simulated(
-    asked: TrialSet, plans: Mapping[tuple[str, str], PairPlan], folder: SetFolder
-) -> list[dict[str, Any]]:
-    """Simulate the pair next to the emulated one, if the set says so."""
-    from tameshi.availability import summarise
-    from tameshi.availability.simulated import simulate
-
-    if not asked.is_simulated:
-        return []
-    sizes = {drive: plan.drive.size_bytes for (_, drive), plan in plans.items()}
-    reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
-    return simulate(asked, summarise(asked, folder), folder.path, sizes, reproduce, ERR)
 
 
 def _show(results: Mapping[str, Any], report: Path, lang: str, *, as_json: bool) -> None:

@@ -1333,7 +1333,9 @@ class Failover(BaseModel):
     ] = '0 ns'
     cause: Annotated[
         Cause | None,
-        Field(description='What happens first, to a server with a standby; absent: `power_cut`.'),
+        Field(
+            description='Event before the failover, of a server with a standby; absent: `power_cut`.'
+        ),
     ] = None
 
 
@@ -2171,7 +2173,9 @@ class StandbySpec(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    replication: Annotated[Replication, Field(description='What a commit waits for.')]
+    replication: Annotated[
+        Replication, Field(description='Replication: it says what a commit waits for.')
+    ]
     link: Annotated[Link, Field(description='Link between both hosts.')]
 
 

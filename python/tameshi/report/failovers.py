@@ -19,10 +19,8 @@ from tameshi.report.words.text import Shown, Text
 Document = Mapping[str, Any]
 Spread = Mapping[str, float] | None
 """Median, least and most of a figure; None if it is not known."""
-READY = ("failover-ways", "mirrored-ha")
+READY = ("failover-ways",)
 """Sets with a title of their own."""
-NEAR = {"ratio": 0.1, "away_ns": 0.25}
-"""Shares by which simulated figures may be off, as the scoreboard has them."""
 
 
 def failovers_page(document: Document, lang: str = "en") -> str:
@@ -70,7 +68,6 @@ def answer(document: Document, text: Text) -> list[str]:
         *_losses(cells, text),
         *_slowed(cells, text),
         *_ratios(document, text),
-        *_simulated(document, text),
         *_unpromised(cells, text),
         *_incomplete(document, text),
     ]
@@ -99,10 +96,12 @@ def _losses(cells: Sequence[Document], text: Text) -> Iterator[str]:
 
 def _slowed(cells: Sequence[Document], text: Text) -> Iterator[str]:
     """Yield the rates with and after a slow link."""
+    several = len({cell["drive"] for cell in cells}) > 1
     for cell in cells:
         if not cell["steps_ns"] and cell["rate_alone"]:
             slow, after = (str(spread("rate", cell[key])) for key in ("rate_alone", "rate_after"))
-            yield text("failovers.slowed", way=cell["way"], slow=slow, after=after)
+            way = f"{cell['way']} ({cell['drive']})" if several else cell["way"]
+            yield text("failovers.slowed", way=way, slow=slow, after=after)
 
 
 def _ratios(document: Document, text: Text) -> Iterator[str]:
@@ -119,22 +118,6 @@ def _ratios(document: Document, text: Text) -> Iterator[str]:
     ]
     if phrases:
         yield text("failovers.ratios", ratios=text("list.separator").join(phrases))
-
-
-def _simulated(document: Document, text: Text) -> Iterator[str]:
-    """Yield whether the simulated pair is near the emulated one."""
-    for row in document.get("simulated", ()):
-        ratio = row["simulated_ratio"] / row["ratio"] - 1
-        away = row["simulated_away_ns"] / row["away_ns"] - 1
-        is_near = abs(ratio) <= NEAR["ratio"] and abs(away) <= NEAR["away_ns"]
-        yield text(
-            "failovers.near" if is_near else "failovers.far",
-            drive=row["drive"],
-            ratio=format_value("ratio", row["simulated_ratio"]),
-            ratio_off=f"{ratio:+.0%}",
-            away=format_value("latency", row["simulated_away_ns"]),
-            away_off=f"{away:+.0%}",
-        )
 
 
 def _unpromised(cells: Sequence[Document], text: Text) -> Iterator[str]:
@@ -156,10 +139,9 @@ def _incomplete(document: Document, text: Text) -> Iterator[str]:
 
 
 def tables(document: Document, text: Text) -> Iterator[Table]:
-    """Yield service before events, events, steps, warm-up, and the simulated pair."""
+    """Yield service before events, events, warm-up, and steps."""
     yield _services(document, text)
     yield _events(document["cells"], text)
-    yield _simulated_table(document, text)
     yield _warm_up(document["cells"], text)
     yield from _steps(document["cells"], text)
 
@@ -249,29 +231,6 @@ def _steps(cells: Sequence[Document], text: Text) -> Iterator[Table]:
         yield _table(text, kind, _columns(text, *(f"step.{name}" for name in names)), rows)
 
 
-def _simulated_table(document: Document, text: Text) -> Table:
-    rows = [
-        Row(
-            each["drive"],
-            (
-                *(Shown(format_value("ratio", each[key])) for key in ("ratio", "simulated_ratio")),
-                *(
-                    Shown(format_value("latency", each[key]))
-                    for name in ("away_ns", "single_away_ns")
-                    for key in (name, f"simulated_{name}")
-                ),
-            ),
-        )
-        for each in document.get("simulated", ())
-    ]
-    columns = (
-        *_columns(text, "emulated", "simulated", group="against_single"),
-        *_columns(text, "emulated", "simulated", group="away_pair"),
-        *_columns(text, "emulated", "simulated", group="away_single"),
-    )
-    return _table(text, "simulated", columns, rows)
-
-
 def _lists(document: Document, text: Text) -> Iterator[tuple[str, list[str]]]:
     failed = [
         f"{each['way']}, {each['event']}, {each['drive']}, {each['repetition']}: {each['failure']}"
@@ -298,7 +257,7 @@ def _columns(text: Text, *names: str, group: str = "") -> tuple[Column, ...]:
 
 
 def _table(text: Text, name: str, columns: Sequence[Column], rows: Sequence[Row]) -> Table:
-    first = Column(text("failovers.drive" if name == "simulated" else "failovers.way"))
+    first = Column(text("failovers.way"))
     caption, note = text(f"failovers.table.{name}"), text("failovers.note.spread")
     bare = not any(cell.interval for row in rows for cell in row.cells)
     return Table(

@@ -19,17 +19,6 @@ from tameshi.report.failovers import (
 from tameshi.report.words.strings import LANGUAGES
 from tameshi.report.words.text import Text
 
-NEAR = {
-    "drive": "sata-ssd-480gb",
-    "ratio": 0.75,
-    "away_ns": 2e8,
-    "single_away_ns": 5e8,
-    "simulated_single_away_ns": 4e8,
-    "fence_ns": 1e7,
-    "simulated_ratio": 0.8,
-    "simulated_away_ns": 2.2e8,
-}
-
 
 def test_answer_begins_with_losses_and_the_outage(tmp_path: Path) -> None:
     first, ratios = failovers_answer(document(tmp_path / "set", ASKED))
@@ -55,16 +44,6 @@ def test_losses_without_a_promise_are_said(tmp_path: Path) -> None:
         "mariadb-asynchronous, which promises nothing, lost acknowledged commits: at most 7 in a "
         "trial (by kill)."
     )
-
-
-def test_simulated_pair_is_near_or_off_by_the_bars(tmp_path: Path) -> None:
-    found = document(tmp_path / "set", ASKED)
-    near = failovers_answer({**found, "simulated": [NEAR]})
-    assert any("is near: 0.800 × " in line and "(+7%)" in line for line in near)
-    far = failovers_answer({**found, "simulated": [{**NEAR, "simulated_ratio": 0.9}]})
-    assert any("is off: 0.900 × " in line for line in far)
-    page = failovers_page({**found, "simulated": [NEAR]})
-    assert "Emulated and simulated pair" in page
 
 
 def test_slow_link_has_rates_and_neither_outage_nor_steps(tmp_path: Path) -> None:

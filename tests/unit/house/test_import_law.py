@@ -60,7 +60,7 @@ PACKAGES = {
     "serve": {"guard"},
     "hosts": {"serve"},
     "pairs": {"hosts", "record", "servers"},
-    "availability": {"devices", "pairs", "workflow"},
+    "availability": {"pairs", "report"},
     "devices": {"study", "report"},
     "fio": {"analysis"},
     "archives": {"workflow", "fio"},

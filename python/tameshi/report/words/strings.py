@@ -511,7 +511,6 @@ TEXT: dict[str, tuple[str, str]] = {
     # sets of failover trials
     "failovers.title.set": ("Failovers", "フェイルオーバー"),
     "failovers.title.failover-ways": ("Ways to be available", "可用性を得る方式"),
-    "failovers.title.mirrored-ha": ("Updates by key on a pair", "ペアでのキー指定更新"),
     "failovers.question.set": (
         "How long is the service away after each event, what is lost, and what does it cost?",
         "各イベントの後、サービスはどれだけ止まり、何が失われ、そのための代償はどれだけか",
@@ -519,12 +518,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "failovers.question.failover-ways": (
         "What does each way to be available cost, how long is the service away, and what is lost?",
         "可用性を得る各方式の代償はどれだけで、サービスはどれだけ止まり、何が失われるか",
-    ),
-    "failovers.question.mirrored-ha": (
-        "What does a standby cost, what does the drive under it matter, and how long is the "
-        "service away when the standby takes over?",
-        "待機系を置く代償はどれだけで、ドライブによってどう変わり、待機系への切り替えでサービスは"
-        "どれだけ止まるか",
     ),
     "failovers.none": (
         "None of {planned} trials has ended yet.",
@@ -565,18 +558,6 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "failovers.ratio": ("{way} {ratio}", "{way} {ratio}"),
     "failovers.ratio_on": ("{way} on {drive} {ratio}", "{way}（{drive}） {ratio}"),
-    "failovers.near": (
-        "The simulated pair on {drive} is near: {ratio} the commits of a server alone "
-        "({ratio_off}), back after {away} ({away_off}).",
-        "{drive}でのペアのシミュレーションは近い：コミット数は単体の{ratio}（{ratio_off}）、"
-        "復帰まで{away}（{away_off}）。",
-    ),
-    "failovers.far": (
-        "The simulated pair on {drive} is off: {ratio} the commits of a server alone ({ratio_off}; "
-        "10 % are wanted), back after {away} ({away_off}; 25 % are wanted).",
-        "{drive}でのペアのシミュレーションは外れている：コミット数は単体の{ratio}（{ratio_off}、目標"
-        "10 %）、復帰まで{away}（{away_off}、目標25 %）。",
-    ),
     "failovers.lost": (
         "{way}, which promises nothing, lost acknowledged commits: at most {lost} in a trial (by "
         "{event}).",
@@ -603,10 +584,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "failovers.table.warm_up": ("Warm-up of the buffer pool", "バッファプールの暖機"),
     "failovers.table.takeover": ("Steps of a takeover", "切り替えの手順"),
     "failovers.table.restart": ("Steps of a restart", "再起動の手順"),
-    "failovers.table.simulated": (
-        "Emulated and simulated pair",
-        "エミュレーションとシミュレーション",
-    ),
     "failovers.note.spread": (
         "Median of the trials, with the least and the most.",
         "試行の中央値（最小–最大）。",
@@ -614,7 +591,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "failovers.failures": ("Failed trials", "失敗した試行"),
     "failovers.settings": ("Settings", "設定"),
     "failovers.way": ("Way", "方式"),
-    "failovers.drive": ("Drive", "ドライブ"),
     "failovers.on": ("drive {drive}", "ドライブ{drive}"),
     "failovers.rate": ("Commits per second", "毎秒のコミット数"),
     "failovers.against_single": ("Against a server alone", "単体との比"),
@@ -628,11 +604,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "failovers.standby_cpu": ("of the standby", "待機系のプロセッサー"),
     "failovers.time": ("Time", "時間"),
     "failovers.away": ("Event to first commit", "イベントから最初のコミットまで"),
-    "failovers.away_pair": ("Kill to first commit, pair", "強制終了から最初のコミットまで（ペア）"),
-    "failovers.away_single": (
-        "Kill to first commit, server alone",
-        "強制終了から最初のコミットまで（単体）",
-    ),
     "failovers.outage": ("first error to first commit", "最初のエラーから最初のコミットまで"),
     "failovers.recovered": ("to nine tenths of the rate", "9割のレートまで"),
     "failovers.commits": ("Commits", "コミット"),
@@ -656,8 +627,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "failovers.step.mount": ("mount of the drive", "ドライブのマウント"),
     "failovers.step.recovery": ("start and recovery", "起動とリカバリー"),
     "failovers.step.failover": ("all", "合計"),
-    "failovers.emulated": ("emulated", "エミュレーション"),
-    "failovers.simulated": ("simulated", "シミュレーション"),
     # how well a calibrated profile fits
     "fit.title": ("Profile {name}: goodness of fit", "プロファイル{name}の適合度"),
     "fit.model": ("Model: {model}, fitted to {basis}.", "モデル: {model}。適合の対象: {basis}。"),
