@@ -62,7 +62,7 @@ FIRST = {
         r"Against single, asynchronous: 0\.\d+ × ",
         r"semi synchronous: 0\.\d+ × ",
         r"block mirror: 0\.\d+ × ",
-        r"[Ff]ailovers that lost none of their acknowledged commits: \d \([\d,]+ commits\)",
+        r"None of [\d,]+ acknowledged commits was lost \(failovers: 6\)",
         r"the service was back after 1\.\d\d",
     ],
     "pcie-ssd-mysql": [

@@ -43,7 +43,7 @@ def view() -> View:
 def test_answer_names_losers_and_the_time_away() -> None:
     assert failovers.summarise(view(), Text("en"), "emulated") == [
         "way fast lost 20 of 1,000 acknowledged commits",
-        "failovers that lost none of their acknowledged commits: 2 (2,000 commits)",
+        "other failovers (2) lost none of 2,000",
         "the service was back after 0.30–0.70 s",
     ]
     assert failovers.summarise(view(), Text("en"), "simulated") == []

@@ -93,16 +93,12 @@ def summarise(view: View, text: Text, world: str) -> list[str]:
         )
         for cell in losers
     ]
-    kept = _sum([run for c in cells if c not in losers for run in c["failovers"]], "acknowledged")
-    if kept is not None:
-        items.append(text("item.failover_kept", count=str(_whole(cells, losers)), all=f"{kept:,}"))
+    keepers = [run for cell in cells if cell not in losers for run in cell["failovers"]]
+    if (kept := _sum(keepers, "acknowledged")) is not None:
+        key = "item.failover_others" if losers else "item.failover_kept"
+        items.append(text(key, count=str(len(keepers)), all=f"{kept:,}"))
     away_ns = [run["away_ns"] for run in runs if run["away_ns"] is not None]
     if away_ns:
         span = format_seconds((min(away_ns), max(away_ns)))
         items.append(text("item.failover_away", span=span))
     return items
-
-
-def _whole(cells: Sequence[Mapping[str, Any]], losers: Sequence[Mapping[str, Any]]) -> int:
-    """Return the number of failovers that lost nothing."""
-    return sum(len(cell["failovers"]) for cell in cells if cell not in losers)

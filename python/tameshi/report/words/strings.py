@@ -949,8 +949,12 @@ TEXT: dict[str, tuple[str, str]] = {
         "{name}は応答済みコミット{acknowledged}件中{lost}件を喪失",
     ),
     "item.failover_kept": (
-        "failovers that lost none of their acknowledged commits: {count} ({all} commits)",
-        "応答済みコミットを失わなかったフェイルオーバーは{count}回（{all}件）",
+        "none of {all} acknowledged commits was lost (failovers: {count})",
+        "応答済みコミット{all}件の喪失なし（フェイルオーバー{count}回）",
+    ),
+    "item.failover_others": (
+        "other failovers ({count}) lost none of {all}",
+        "ほかのフェイルオーバー{count}回は{all}件の喪失なし",
     ),
     "item.failover_away": (
         "the service was back after {span}",
