@@ -82,7 +82,7 @@ def page(found: dict[str, Any], shared: dict[str, Any]) -> str:
         f"{found['made']} of {found['planned']} trials have ended, and",
         f"{len(found['failures'])} failed.",
     ]
-    lines += [f"\n{markdown_text(line)}" for line in answer(found, text)]
+    lines += ["", *(f"- {markdown_text(line)}" for line in answer(found, text))]
     shown = [table for table in tables(found, text) if table.id in SHOWN]
     lines += [f"\n{markdown_table(table)}" for table in shown]
     for each in found["failures"]:
