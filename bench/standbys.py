@@ -5,8 +5,8 @@
 Runs the ready studies with a standby at quick size in both worlds, the emulated one in slow motion,
 and compares rates against a server alone, and times from the event to the first commit. MariaDB
 10.11 is the server in both worlds, also where a study names MySQL. A run resumes in its folder.
-`--write` writes the page from all studies that are there. Needs root and a quiet machine; about 20
-min.
+`--write` writes the page from all studies that are there. Needs root and a quiet machine; about an
+hour.
 """
 
 from __future__ import annotations
@@ -108,13 +108,21 @@ def _away_ns(results: Mapping[str, Any], world: str, levels: Mapping[str, str]) 
     return median(found) if found else None
 
 
+def slow_text(documents: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the slow motion of the emulated runs in words."""
+    cells = (cell for document in documents.values() for cell in document["cells"])
+    factors = {float(cell.get("slow", 1)) for cell in cells if cell["world"] == WORLDS[0]} - {1.0}
+    return f"slow motion up to {max(factors):g}" if factors else "without slow motion"
+
+
 def page(out: Path, load: float) -> str:
     """Return the page of the documentation."""
-    found = {
-        study: list(rows(study, json.loads(path.read_text("utf-8"))))
+    documents = {
+        study: json.loads(path.read_text("utf-8"))
         for study in STUDIES
         if (path := out / study / "results.json").exists()
     }
+    found = {study: list(rows(study, document)) for study, document in documents.items()}
     all_rows = [row for of in found.values() for row in of]
     near = sum(is_near for _, is_near, _ in all_rows)
     timed = [is_soon for _, _, is_soon in all_rows if is_soon is not None]
@@ -128,7 +136,7 @@ def page(out: Path, load: float) -> str:
         "<!-- written by `python -m bench.standbys --write` -->",
         "",
         f"Ready studies ({', '.join(f'`{study}`' for study in found)}) at quick size in both",
-        "worlds: MariaDB 10.11 on served drives in slow motion, and the simulator's.",
+        f"worlds: MariaDB 10.11 on served drives ({slow_text(documents)}), and the simulator's.",
         f"{os.cpu_count()} processors, Linux {platform.release()}, load average {load:.1f} at the",
         "begin. [Standbys](../standbys.md) that replicate by their log are simulated as mirrors.",
         "",
