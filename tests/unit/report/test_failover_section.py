@@ -49,12 +49,12 @@ def test_answer_names_losers_and_the_time_away() -> None:
     assert failovers.summarise(view(), Text("en"), "simulated") == []
 
 
-def test_table_has_losses_times_and_traffic_per_transaction() -> None:
+def test_table_has_losses_times_and_traffic_of_the_link() -> None:
     table = failovers.table(view(), Text("en"))
     lost, kept = ([shown.value for shown in row.cells] for row in table.rows)
     assert lost == ["kill", "20 of 1,000", "300 ms", "–", "–", "–", "–", "–"]
     times = ["600 ms", "3.00 ms", "4.00 ms", "5.00 ms", "7.00 ms"]
-    assert kept == ["kill", "0 of 2,000", *times, "1.00 KiB"]
+    assert kept == ["kill", "0 of 2,000", *times, "102 kB/s"]
     assert "Failovers" in markdown(ReportInputs(results()))
     japanese = failovers.summarise(view(), Text("ja"), "emulated")
     assert "1,000件中20件を喪失" in japanese[0]

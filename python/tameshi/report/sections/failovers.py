@@ -6,14 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from tameshi.analysis.stats.estimates import of_phase
 from tameshi.core.units import format_seconds, format_value
 from tameshi.report.view.points import View
 from tameshi.report.view.tables import Column, Row, Table, cell_name, levels_name
 from tameshi.report.words.text import Shown, Text
 
 COLUMNS = ("cause", "lost", "away", "fence", "catch_up", "promotion", "lag", "link")
-RATE = "transaction.rate"
 
 
 def table(view: View, text: Text) -> Table:
@@ -44,7 +42,7 @@ def _row(text: Text, cell: Mapping[str, Any]) -> list[str]:
         return format_value("latency", ns) if ns is not None else none
 
     steps = [time(run["steps_ns"].get(step) for run in found) for step in COLUMNS[3:6]]
-    rate, sent = _rate(cell), middle(run["link_bytes_per_s"] for run in found)
+    sent = middle(run["link_bytes_per_s"] for run in found)
     causes = dict.fromkeys(text(f"cause.{run['cause']}") for run in found)
     return [
         text("list.separator").join(causes),
@@ -52,12 +50,8 @@ def _row(text: Text, cell: Mapping[str, Any]) -> list[str]:
         time(run["away_ns"] for run in found),
         *steps,
         time(run["lag_ns"] for run in found),
-        format_value("bytes", sent / rate) if rate and sent else none,
+        format_value("bandwidth", sent) if sent else none,
     ]
-
-
-def _rate(cell: Mapping[str, Any]) -> float | None:
-    return next((float(e["value"]) for e in of_phase(cell) if e["metric"] == RATE), None)
 
 
 def _lost(text: Text, found: Sequence[Mapping[str, Any]]) -> str:

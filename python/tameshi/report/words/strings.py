@@ -1471,7 +1471,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "failover.catch_up": ("catch up", "適用の完了"),
     "failover.promotion": ("promotion", "昇格"),
     "failover.lag": ("lag before", "直前までの遅延"),
-    "failover.link": ("over the link per transaction", "トランザクションあたりリンク転送量"),
+    "failover.link": ("over the link before", "直前までのリンク転送"),
     "cause.power_cut": ("power cut", "電源断"),
     "cause.kill": ("kill", "強制終了"),
     "cause.link_cut": ("link cut", "リンク断"),
